@@ -173,7 +173,8 @@ int run(int argc, char** argv) {
 
 /// One line: what has failed, and what to do.
 void print_error(const std::string& message) {
-  std::cerr << program::styled("cairn:", program::style::bad, 2) << ' ' << program::without_prefix(message) << '\n';
+  std::cerr << program::styled("cairn:", program::style::bad, 2) << ' '
+            << program::printable(program::without_prefix(message)) << '\n';
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ int show(const std::string& path, bool json) {
   table rows({"NAME", "TYPE", "SHAPE", "SIZE", "STORED", "CODEC", "LOST", "OF CHANGE"}, 3);
   std::uint64_t bytes = 0, stored = 0, restores = 0;
   for (const auto& each : opened.tensors()) {
-    rows.row({printable(each.name), std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
+    rows.row({each.name, std::string(cairn::name(each.type)), shape_text(each.shape), size_text(each.bytes),
               size_text(each.stored_bytes), each.codec.empty() ? "-" : each.codec + (each.is_delta ? ", delta" : ""),
               each.lost ? number_text(each.lost->relative_l2) : "",
               each.lost && each.lost->delta_l2 ? number_text(*each.lost->delta_l2) : ""});
@@ -121,8 +121,7 @@ int show(const std::string& path, bool json) {
   rows.print();
   if (!structure.empty()) {
     table parts({"STRUCTURE", "WHAT IS STORED"}, 2);
-    for (const auto& [at, entry] : structure)
-      parts.row({at.empty() ? "(the state)" : printable(at), printable(structure_text(entry))});
+    for (const auto& [at, entry] : structure) parts.row({at.empty() ? "(the state)" : at, structure_text(entry)});
     parts.print();
   }
   std::cout << count_text(opened.tensors().size(), "array") << ", " << size_text(bytes) << ", stored in "
@@ -168,7 +167,7 @@ cairn::import_report read_foreign(const std::string& file, const std::string& ch
     return cairn::import_file(file, checkpoint, options);
   } catch (const cairn::error& cause) {
     const auto code = cause.code();
-    if (code == errc::invalid)
+    if (code == errc::invalid || code == errc::no_memory)
       cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
     if (code == errc::unsupported)
       cairn::fail(errc::invalid, {cause.sentence(), "; convert it with numpy or PyTorch first"});
@@ -187,21 +186,13 @@ int import_arrays(const std::string& file, const std::string& checkpoint, const 
     cairn::fail(cairn::errc::invalid, {checkpoint, " is there already: remove it, or choose another path"});
   cairn::import_options options;
   options.save.step = step;
-  options.filter = [&](std::string_view name) {
-    interrupts::check();
-    return is_chosen(names.patterns, name);
-  };
+  options.save.check = [] { interrupts::check(); };
+  options.filter = [&](std::string_view name) { return is_chosen(names.patterns, name); };
   options.rename = [&](std::string_view name) { return without(names.prefix, name); };
   const auto report = [&] {
     const interrupts signals;
     const progress shown(2 * bytes_at(file), json);
-    auto made = read_foreign(file, checkpoint, options);
-    if (interrupts::signal() != 0) {  // while it was written
-      const auto [place, name] = cairn::detail::split_path(cairn::detail::absolute_path(checkpoint));
-      cairn::stores::directory(place).remove(name);
-      interrupts::check();
-    }
-    return made;
+    return read_foreign(file, checkpoint, options);
   }();
   if (json) {
     print({{"path", checkpoint},

@@ -139,7 +139,7 @@ int diff(const std::string& first, const std::string& second, bool json) {
     table rows({"NAME", "DIFFERS IN", "ELEMENTS", "LARGEST", "RELATIVE L2"}, 2);
     for (const auto& each : found) {
       const bool has_values = each.what == "values";
-      rows.row({printable(each.name), each.what, has_values ? std::to_string(each.elements) : "",
+      rows.row({each.name, each.what, has_values ? std::to_string(each.elements) : "",
                 has_values ? number_text(each.largest) : "", has_values ? number_text(each.relative) : ""});
     }
     if (!found.empty()) rows.print();

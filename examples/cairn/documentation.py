@@ -17,6 +17,9 @@ with tempfile.TemporaryDirectory() as folder:
     home = os.path.realpath(folder)
     os.chdir(home)
     make_run(golden, "run", ["1.5", "0.75", "0.5", "0.375"])
+    os.environ["TZ"] = "UTC"
+    for step in range(1, 5):
+        os.utime(f"run/step-{step:09}/index.json", (1795881600 + 240 * step,) * 2)
     for block in re.findall(r"```console\n(.*?)```", pathlib.Path(page).read_text(), re.S):
         for command, expected in re.findall(r"^\$ cairn (.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
             ended = subprocess.run([program, *command.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)

@@ -25,9 +25,9 @@ using json_value = nlohmann::ordered_json;
   return made;
 }
 
-/// Bytes that are no UTF-8 become U+FFFD.
+/// In ASCII: a terminal obeys nothing of it. Bytes that are no UTF-8 become U+FFFD.
 inline void print(const json_value& value) {
-  std::cout << value.dump(1, ' ', false, json_value::error_handler_t::replace) << '\n';
+  std::cout << value.dump(1, ' ', true, json_value::error_handler_t::replace) << '\n';
 }
 
 }  // namespace program

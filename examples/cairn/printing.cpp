@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cairn/core/printable.hpp"
@@ -90,6 +92,20 @@ std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run) {
   for (int tries = 1; tries <= most; ++tries)
     if (auto all = cairn::list_checkpoints(run); !all.empty()) return all;
   cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
+}
+
+std::int64_t time_of(const std::string& run, const std::string& name) {
+  struct stat about{};
+  const auto index = run + '/' + name + '/' + std::string(cairn::detail::index_file);
+  return ::stat(index.c_str(), &about) == 0 ? about.st_mtim.tv_sec : 0;
+}
+
+std::string time_text(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm local{};
+  char text[32];
+  if (seconds == 0 || ::localtime_r(&time, &local) == nullptr) return "-";
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%d %H:%M", &local)};
 }
 
 std::uint64_t bytes_at(const std::string& path) {

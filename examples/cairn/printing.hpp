@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -19,11 +20,17 @@ enum class style { plain, heading, good, bad };
 /// `text` in the style, if that stream is a terminal whose user wants colours: NO_COLOR is not set, and TERM is not dumb.
 [[nodiscard]] std::string styled(const std::string& text, style as, int descriptor = 1);
 
-/// Prints columns, the first `left` of them to the left.
+/// `text` in one line, without control characters, which a terminal would obey. All texts of files go through it.
+[[nodiscard]] std::string printable(const std::string& text);
+
+/// Prints columns, the first `left` of them to the left, as `printable` texts.
 class table {
  public:
-  table(std::vector<std::string> titles, std::size_t left) : rows_{{std::move(titles), style::heading}}, left_(left) {}
-  void row(std::vector<std::string> cells, style as = style::plain) { rows_.push_back({std::move(cells), as}); }
+  table(std::vector<std::string> titles, std::size_t left) : left_(left) { row(std::move(titles), style::heading); }
+  void row(std::vector<std::string> cells, style as = style::plain) {
+    for (auto& each : cells) each = printable(each);
+    rows_.push_back({std::move(cells), as});
+  }
   void print() const;
 
  private:
@@ -45,9 +52,6 @@ class table {
 /// Six significant digits.
 [[nodiscard]] std::string number_text(double value);
 
-/// `text` without control characters, which a terminal would obey.
-[[nodiscard]] std::string printable(const std::string& text);
-
 /// The message of an error without "cairn: " at its beginning.
 [[nodiscard]] std::string without_prefix(const std::string& message);
 
@@ -56,6 +60,12 @@ class table {
 
 /// The checkpoints of a run. errc::not_found if there is none. All may be replaced while they are listed: then the list is read again.
 [[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run);
+
+/// When a checkpoint of a run was made, in seconds since 1970: when its index was written. 0 where that is not known.
+[[nodiscard]] std::int64_t time_of(const std::string& run, const std::string& name);
+
+/// The local time to the minute: "2026-11-28 16:04"; "-" for 0.
+[[nodiscard]] std::string time_text(std::int64_t seconds);
 
 /// The bytes of the files of a checkpoint and of those that it is built on, or of a file; 0 where they are not known.
 [[nodiscard]] std::uint64_t bytes_at(const std::string& path);

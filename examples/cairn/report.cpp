@@ -169,16 +169,17 @@ std::string charts_of_events(const std::string& events) {
   return made;
 }
 
-std::string table_of(const std::vector<cairn::checkpoint_summary>& all,
+std::string table_of(const std::string& run, const std::vector<cairn::checkpoint_summary>& all,
                      const std::map<std::string, std::vector<point>>& metrics) {
   std::string made =
       "<h2>Checkpoints</h2>\n<div class=\"wide\"><table><tr><th>name</th><th>kind</th><th>built "
-      "on</th><th>step</th><th>size</th>";
+      "on</th><th>step</th><th>size</th><th>saved</th>";
   for (const auto& [name, points] : metrics) made += "<th>" + escaped(name) + "</th>";
   made += "</tr>\n";
   for (const auto& each : all) {
     made += "<tr><td>" + escaped(each.name) + "</td><td>" + kind_of(each) + "</td><td>" + escaped(each.parent) +
-            "</td><td>" + std::to_string(each.step) + "</td><td>" + size_text(each.bytes) + "</td>";
+            "</td><td>" + std::to_string(each.step) + "</td><td>" + size_text(each.bytes) + "</td><td>" +
+            time_text(time_of(run, each.name)) + "</td>";
     for (const auto& [name, points] : metrics) {
       const auto at = each.metrics.find(name);
       made += "<td>" + (at == each.metrics.end() ? std::string() : number_text(at->second)) + "</td>";
@@ -215,7 +216,7 @@ std::string page_of(const std::string& run, const std::vector<cairn::checkpoint_
   page += chart("size of a checkpoint by step, in KiB", sizes);
   page += charts_of_events(events);
   page += charts_of_notes(read_notes(run, all));
-  return page + table_of(all, metrics) + "</body></html>\n";
+  return page + table_of(run, all, metrics) + "</body></html>\n";
 }
 
 /// Replaces a former report, and nothing else; after an error it stays.

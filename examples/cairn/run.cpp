@@ -2,6 +2,8 @@
 // The commands for runs: ls, prune, merge.
 #include <algorithm>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -14,6 +16,7 @@
 #include "cairn/inspect.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/retention.hpp"
 #include "cairn/system/paths.hpp"
@@ -110,6 +113,39 @@ prune_plan plan_prune(const cairn::any_store& store, const std::string& run, con
   }
 }
 
+/// How many arrays of each delta, and of the newest checkpoint, have another shape than in the one before: these are
+/// stored whole. 0 where they have less than a tenth of the bytes, as texts of generators do, and where an index cannot
+/// be read. Reads no others: a run may have thousands.
+std::vector<std::size_t> changed_shapes(const std::string& run, const std::vector<cairn::checkpoint_summary>& all) {
+  const cairn::any_store store = cairn::stores::directory(run);
+  std::vector<std::size_t> counts(all.size());
+  std::string name;
+  std::vector<cairn::detail::stored_leaf> leaves;  // of the checkpoint of that name, sorted by path
+  const auto read = [&](const std::string& wanted) {
+    if (std::exchange(name, wanted) != wanted)
+      leaves = cairn::detail::read_index(store, wanted, cairn::detail::index_part::all).leaves;
+  };
+  for (std::size_t i = 1; i < all.size(); ++i) try {
+      if (all[i].parent.empty() && i + 1 < all.size()) continue;
+      read(all[i].parent.empty() ? all[i - 1].name : all[i].parent);
+      const auto before = std::move(leaves);
+      read(all[i].name);
+      std::uint64_t bytes = 0, bytes_of_changed = 0;
+      auto at = before.begin();
+      for (const auto& each : leaves) {
+        bytes += each.bytes();
+        while (at != before.end() && at->path < each.path) ++at;
+        if (at == before.end() || at->path != each.path || at->shape == each.shape) continue;
+        ++counts[i];
+        bytes_of_changed += each.bytes();
+      }
+      if (bytes_of_changed < bytes / 10) counts[i] = 0;
+    } catch (const cairn::error&) {  // `ls` reports it, or it has gone
+      name.clear();
+    }
+  return counts;
+}
+
 }  // namespace
 
 int list(const std::string& run, const retention& rules, bool json) {
@@ -117,14 +153,15 @@ int list(const std::string& run, const retention& rules, bool json) {
   const bool is_damaged = std::any_of(all.begin(), all.end(), [](const auto& each) { return !each.problem.empty(); });
   std::map<std::string, std::string> removed;
   for (auto& each : planned_removals(all, rules)) removed.emplace(std::move(each.name), std::move(each.reason));
+  const auto reshaped = changed_shapes(run, all);
   if (json) {
     auto made = json_value::array();
-    for (const auto& each : all) {
-      json_value one{{"name", each.name},
-                     {"kind", kind_of(each)},
-                     {"step", each.step},
-                     {"bytes", each.bytes},
-                     {"metrics", numbers_json(each.metrics)}};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const auto& each = all[i];
+      json_value one{
+          {"name", each.name},      {"kind", kind_of(each)},           {"step", each.step},
+          {"bytes", each.bytes},    {"time", time_of(run, each.name)}, {"metrics", numbers_json(each.metrics)},
+          {"reshaped", reshaped[i]}};
       if (!each.parent.empty()) one["parent"] = each.parent;
       if (!each.problem.empty()) one["problem"] = without_prefix(each.problem);
       if (const auto at = removed.find(each.name); at != removed.end()) one["would_be_removed"] = at->second;
@@ -137,22 +174,26 @@ int list(const std::string& run, const retention& rules, bool json) {
   const bool has_deltas = std::any_of(all.begin(), all.end(), [](const auto& each) { return !each.parent.empty(); });
   std::vector<std::string> titles{"NAME", "KIND"};
   if (has_deltas) titles.emplace_back("BUILT ON");
-  titles.insert(titles.end(), {"STEP", "SIZE"});
-  for (const auto& each : metrics) titles.push_back(printable(each));
+  titles.insert(titles.end(), {"STEP", "SIZE", "SAVED"});
+  for (const auto& each : metrics) titles.push_back(each);
   titles.emplace_back("NOTE");
   table rows(titles, has_deltas ? 3 : 2);
   std::uint64_t bytes = 0;
-  for (const auto& each : all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& each = all[i];
     const bool is_readable = each.problem.empty();
-    std::vector<std::string> cells{printable(each.name), kind_of(each)};
-    if (has_deltas) cells.push_back(each.parent.empty() ? "-" : printable(each.parent));
-    cells.insert(cells.end(), {std::to_string(each.step), is_readable ? size_text(each.bytes) : "-"});
+    std::vector<std::string> cells{each.name, kind_of(each)};
+    if (has_deltas) cells.push_back(each.parent.empty() ? "-" : each.parent);
+    cells.insert(cells.end(), {std::to_string(each.step), is_readable ? size_text(each.bytes) : "-",
+                               time_text(time_of(run, each.name))});
     for (const auto& name : metrics) {
       const auto at = each.metrics.find(name);
       cells.push_back(at == each.metrics.end() ? "-" : number_text(at->second));
     }
     const auto at = removed.find(each.name);
-    cells.push_back(at != removed.end() ? "would be removed" : removed.empty() ? "" : "kept");
+    std::string note = at != removed.end() ? "would be removed" : removed.empty() ? "" : "kept";
+    if (reshaped[i] > 0) note += (note.empty() ? "" : ", ") + count_text(reshaped[i], "array") + " of another shape";
+    cells.push_back(std::move(note));
     rows.row(std::move(cells), is_readable ? style::plain : style::bad);
     bytes += each.bytes;
   }
@@ -196,7 +237,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
     ++removed;
     made.push_back(
         {{"name", each.name}, {"reason", each.reason}, {"bytes", bytes_of[each.name]}, {"is_removed", really}});
-    lines.push_back((really ? "removed " : "would remove ") + printable(each.name) + ", " + reason_of(each));
+    lines.push_back((really ? "removed " : "would remove ") + printable(each.name + ", " + reason_of(each)));
   }
   report();
   return 0;

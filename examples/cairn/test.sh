@@ -45,6 +45,11 @@ says '^NAME +KIND +STEP +SIZE .*loss'
 says '^step-000000024 +whole +24 '
 says "^$count checkpoints, "
 json "len(it) == $count and all(each['kind'] == 'whole' and each['bytes'] > 0 and 'loss' in each['metrics'] for each in it)" 0 ls run
+json 'all(each["bytes"] == sum(file.stat().st_size for file in __import__("pathlib").Path("run", each["name"]).iterdir()) for each in it)' 0 ls run
+touch -d '2026-11-28 16:04:30' "$newest/index.json"
+run 0 ls run
+says "^${newest#run/} .* 2026-11-28 16:04 "
+json "it[-1]['time'] == $(stat -c %Y "$newest/index.json") and not any(each['reshaped'] for each in it)" 0 ls run
 json 'any(each["kind"] == "delta" and each["parent"].startswith("step-") for each in it)' 0 ls deltas
 json 'sum("would_be_removed" in each for each in it) == len(it) - 1' 0 ls run --keep-last 1
 run 0 ls deltas
@@ -105,6 +110,18 @@ if "$cairn" --help | grep -q ' import '; then
   run 0 show imported
   says '^0.weight +F32 +\[2, 3\]'
   json 'it["arrays"] == 2' 0 import "$golden/import/trainer.pt" imported.json --filter 'model.0.*'
+  python3 - << 'END'
+for step, sizes in enumerate(((1000, 1000), (1000, 1010)), start=1):
+    with open(f"{step}.safetensors", "wb") as file:
+        ends = [4 * sum(sizes[: i + 1]) for i in range(2)]
+        header = ",".join(f'"{name}":{{"dtype":"F32","shape":[{size}],"data_offsets":[{end - 4 * size},{end}]}}' for name, size, end in zip("ab", sizes, ends))
+        file.write((len(header) + 2).to_bytes(8, "little") + b"{" + header.encode() + b"}" + bytes(ends[-1]))
+END
+  for step in 1 2; do run 0 import $step.safetensors grown/step-00000000$step --step $step; done
+  run 0 ls grown
+  says '^step-000000002 .* 1 array of another shape$'
+  says '^step-000000001 .*[0-9]$'
+  json '[each["reshaped"] for each in it] == [0, 1]' 0 ls grown
   fails import nowhere other
   fails import "$golden/import/trainer.pt" imported
   says 'is there already'
@@ -207,16 +224,21 @@ with open("large.safetensors", "wb") as file:
     file.write(len(header).to_bytes(8, "little") + header)
     file.truncate(8 + len(header) + 536870912)
 END
-mkdir interrupted
-"$cairn" export large.safetensors interrupted/made/model > out 2>&1 &
-exporting=$!
-until [[ $(find interrupted -type f) ]] || ! kill -0 "$exporting" 2> /dev/null; do :; done
-kill -TERM "$exporting" 2> /dev/null || true
-status=0
-wait "$exporting" || status=$?
-((status == 0 || status == 143)) || die "an interrupted export ends with $status"
-((status == 0)) || [[ ! $(find interrupted -mindepth 1) ]] || die "an interrupted export leaves $(find interrupted -mindepth 1)"
-rm -rf interrupted large.safetensors
+for command in "export large.safetensors interrupted/made/model" "import large.safetensors interrupted/made/a/imported"; do
+  read -ra words <<< "$command"
+  [[ ${words[0]} == import ]] && ! "$cairn" --help | grep -q ' import ' && continue
+  mkdir interrupted
+  "$cairn" "${words[@]}" > out 2>&1 &
+  running=$!
+  until [[ $(find interrupted -type f) ]] || ! kill -0 "$running" 2> /dev/null; do :; done
+  kill -TERM "$running" 2> /dev/null || true
+  status=0
+  wait "$running" || status=$?
+  ((status == 0 || status == 143)) || die "an interrupted $command ends with $status"
+  [[ ! $(find interrupted -mindepth 1) ]] || ! grep -q 'nothing is left' out || die "an interrupted $command leaves $(find interrupted -mindepth 1)"
+  rm -rf interrupted
+done
+rm -f large.safetensors
 
 # Beside a trainer that saves and removes all the time.
 "$lenet" --checkpoint beside --limit 200 --batch 16 --epochs 1 --every 1 --keep 2 > /dev/null

@@ -140,6 +140,12 @@ py::dict describe(const cairn::checkpoint& from, const std::string& name) {
   return made;
 }
 
+/// In place of an object without a checkpoint, whose functions would read memory that is not there.
+PyObject* refuse_new(PyTypeObject* /*type*/, PyObject* /*arguments*/, PyObject* /*named*/) {
+  PyErr_SetString(PyExc_TypeError, "a cairn.Checkpoint is made by cairn.open(path)");
+  return nullptr;
+}
+
 std::vector<std::string> names_of(const cairn::checkpoint& from) {
   std::vector<std::string> names;
   for (const auto& each : from.tensors()) names.push_back(each.name);
@@ -163,8 +169,9 @@ PYBIND11_MODULE(_cairn, module) {
     }
   });
   module.doc() = "Cairn's reader and writer. Use the package cairn, which is made of it.";
-  py::class_<cairn::checkpoint>(module, "Checkpoint", "An open checkpoint.")
-      .def_property_readonly("path", [](const cairn::checkpoint& self) { return self.path(); })
+  py::class_<cairn::checkpoint> opened(module, "Checkpoint", "An open checkpoint.");
+  reinterpret_cast<PyTypeObject*>(opened.ptr())->tp_new = refuse_new;
+  opened.def_property_readonly("path", [](const cairn::checkpoint& self) { return self.path(); })
       .def_property_readonly("step", &cairn::checkpoint::step)
       .def_property_readonly("metrics", [](const cairn::checkpoint& self) { return self.metrics(); })
       .def_property_readonly("metadata", [](const cairn::checkpoint& self) { return self.metadata(); })

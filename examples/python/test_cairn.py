@@ -150,6 +150,69 @@ def test_errors(tmp_path):
     assert code(cairn.save, file / "x", one) == "io"
 
 
+def test_no_object_is_made_without_a_checkpoint():
+    for kind in (cairn.Checkpoint, cairn._cairn.Checkpoint):
+        with pytest.raises(TypeError):
+            kind.__new__(kind)
+        for made in (kind, type("derived", (kind,), {})):
+            with pytest.raises(TypeError, match="cairn.open"):
+                made()
+    with pytest.raises(TypeError, match="cairn.open"):
+        cairn.Checkpoint("run")
+    for base in cairn._cairn.Checkpoint.__mro__[1:]:
+        with pytest.raises(TypeError):
+            base.__new__(cairn._cairn.Checkpoint)
+
+
+def test_names_that_are_not_there_are_errors(tmp_path):
+    one = {"a": np.arange(3, dtype="u2")}
+    with pytest.raises(KeyError, match="weihgt"):
+        cairn.save(tmp_path / "a", one, dtypes={"a": "BF16", "weihgt": "BF16"})
+    assert not (tmp_path / "a").exists()
+    cairn.save(tmp_path / "a", one)
+    opened = cairn.open(tmp_path / "a")
+    for name in ("missing", 7, "\udcff"):
+        for act in (opened.info, opened.get_tensor, opened.__getitem__):
+            with pytest.raises(KeyError):
+                act(name)
+    with pytest.raises(KeyError):
+        cairn.load_dict(tmp_path / "a", ["a", "missing"])
+
+
+def test_like_a_checkpoint_without_arrays_is_not_ignored(tmp_path):
+    cairn.save(tmp_path / "empty", {})
+    empty = cairn.open(tmp_path / "empty")
+    with pytest.raises(cairn.Error) as refused:
+        cairn.save(tmp_path / "a", {"a": np.arange(3)}, like=empty)
+    assert refused.value.code == "mismatch" and not (tmp_path / "a").exists()
+    cairn.save(tmp_path / "a", {}, like=empty)
+
+
+@pytest.mark.parametrize("wrong, says", [
+    ({"step": -1}, "step"), ({"step": "7"}, "step"), ({"step": 1.5}, "step"), ({"step": 1 << 64}, "step"),
+    ({"metrics": {"loss": "low"}}, "'loss'"), ({"metrics": {"loss": None}}, "'loss'"), ({"metrics": {7: 1.0}}, "metrics"), ({"metrics": 7}, "metrics"),
+    ({"metadata": {"by": 7}}, "metadata"), ({"metadata": {"by": "\udcff"}}, "metadata"), ({"metadata": 7}, "metadata"),
+    ({"dtypes": {"a": 7}}, "dtypes"), ({"dtypes": {"a": "BF61"}}, "BF61"), ({"like": "run"}, "like")])
+def test_wrong_arguments_are_named(tmp_path, wrong, says):
+    with pytest.raises(TypeError, match=says) as refused:
+        cairn.save(tmp_path / "a", {"a": np.arange(3)}, **wrong)
+    assert "incompatible" not in str(refused.value) and not (tmp_path / "a").exists()
+
+
+def test_other_wrong_arguments_are_named(tmp_path):
+    cairn.save(tmp_path / "a", {"a": np.arange(3)}, step=np.int64(3), metrics={"loss": np.float32(0.5)})
+    opened = cairn.open(tmp_path / "a")
+    assert opened.step == 3 and opened.metrics == {"loss": 0.5}
+    for act in (lambda: cairn.save(tmp_path / "b", {7: np.arange(3)}), lambda: cairn.save(tmp_path / "b", [np.arange(3)]),
+                lambda: cairn.save("\udcff", {}), lambda: cairn.open(7), lambda: cairn.open(b"a"), lambda: cairn.runs(None),
+                lambda: cairn.verify("\udcff"), lambda: opened.verify(-1), lambda: opened.verify("all"),
+                lambda: cairn.export_safetensors(opened, tmp_path / "b", file_bytes=1 << 64)):
+        with pytest.raises(TypeError) as refused:
+            act()
+        assert "incompatible" not in str(refused.value) and "_cairn" not in str(refused.value)
+    assert not (tmp_path / "b").exists()
+
+
 def test_raw_checkpoints_are_safetensors_for_numpy_alone(tmp_path):
     values = np.arange(6, dtype="f4").reshape(2, 3)
     cairn.save(tmp_path / "a", {"w": values}, raw=True)

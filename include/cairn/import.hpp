@@ -26,7 +26,7 @@ struct import_options {
   std::function<bool(std::string_view name)> filter{};
   /// Gives the name in the checkpoint, which is the path in a state, for a name in the file. Not set: the same name.
   std::function<std::string(std::string_view name)> rename{};
-  save_options save{};  ///< of the checkpoint
+  save_options save{};  ///< of the checkpoint; its `check` is called while the file is read, too
 };
 
 /// What an import saved, and what it left out.
@@ -39,12 +39,13 @@ struct import_report : save_report {
 /// net.state_dict()})`; of a file with one array "array". Numbers become arrays without dimensions. A directory is read by its
 /// model.safetensors.index.json or model.safetensors.
 ///
-/// No code of a file is run: of objects other than tensors only the names are reported. All arrays are in memory at once, and encoded, too. Errors: not_found;
-/// io; corrupt; unsupported for elements of other types, TorchScript, and PyTorch before 1.6; invalid if no array is chosen, or two would have one
-/// name; no_memory; those of `save`.
+/// No code of a file is run: of objects other than tensors only the names are reported. All arrays are in memory at
+/// once, and encoded, too. Errors: not_found; io; corrupt; unsupported for elements of other types, TorchScript, and
+/// PyTorch before 1.6; invalid if no array is chosen, or two would have one name; no_memory, also for what would need
+/// more than 256 MiB and 24 times the bytes of the file; those of `save`.
 inline import_report import_file(const std::string& file, const std::string& path, const import_options& options = {}) {
   return detail::with_errors(file + " cannot be imported", [&]() -> import_report {
-    detail::array_importer from(options.filter, options.rename);
+    detail::array_importer from(options.filter, options.rename, options.save.check);
     from.read(file);
     if (from.arrays().empty()) {
       const bool has_others = !from.skipped().empty();

@@ -122,7 +122,7 @@ struct checkpoint_summary {
   std::string name;                         ///< in its store
   std::uint64_t step = 0;                   ///< that it was saved at
   std::map<std::string, double> metrics{};  ///< of that step, by name
-  std::uint64_t bytes = 0;                  ///< of its data files
+  std::uint64_t bytes = 0;                  ///< of its files
   std::string parent{};                     ///< the checkpoint that a delta is built on; empty: none
   std::string
       problem{};  ///< why its index cannot be read; empty: it can. Then only the name is known, and the step of the name

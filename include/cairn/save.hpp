@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ struct save_options {
   /// most 64, and no array is cut.
   std::size_t shards = 0;
   codec_rules codecs{};  ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
+  std::function<void()> check{};  ///< called often, from any thread; what it throws ends the save
 };
 
 namespace detail {

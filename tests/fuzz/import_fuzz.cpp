@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const cairn::error&) {
   }
   try {
-    const auto found = cairn::detail::torch_pickle(bytes, "input").read([](const auto&) { return true; });
+    cairn::detail::import_memory memory;
+    const auto found = cairn::detail::torch_pickle(bytes, "input", memory).read([](const auto&) { return true; });
     for (const auto& each : found.arrays)
       if (each.shape.size() != each.strides.size()) std::abort();
   } catch (const cairn::error&) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/import/array_importer.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/encode/raw.hpp"
 #include "cairn/export.hpp"
 #include "cairn/import.hpp"
 #include "catch.hpp"
@@ -133,6 +135,68 @@ TEST_CASE("a tensor that is larger than the memory is refused before memory is t
   const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("made")); });
   CHECK(failure.code == errc::no_memory);
   CHECK(failure.says("bytes of memory"));
+}
+
+TEST_CASE("the arrays of a small file may not take much memory together: many, shared or expanded ones") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file");
+  const auto check_many = [&](const std::string& values, const std::string& storage) {
+    write_torch(file, values, {{"archive/data/0", storage}});
+    check_refused(file, errc::no_memory, "24 times the bytes of the file");
+  };
+  const auto repeated = [](const std::string& one, std::size_t count) {
+    std::string all = "(" + one + "q\1";
+    while (--count > 0) all += "h\1";
+    return all + "t";
+  };
+  constexpr std::int64_t large = 1 << 26;
+  check_many(repeated("K\1", 200'000), "");
+  check_many(repeated(tensor("FloatStorage", "0", 1, 0, {large}, {0}), 8), "1234");
+  const auto shared = tensor("FloatStorage", "0", 1 << 20, 0, {1 << 20}, {1});
+  check_many(repeated(shared, 80), std::string(4 << 20, '\1'));
+  write_torch(file, repeated(shared, 4), {{"archive/data/0", std::string(4 << 20, '\1')}});
+  CHECK(cairn::import_file(file, scratch.path("made")).leaves == 4);
+
+  // What is left out takes none.
+  cairn::import_options options;
+  options.filter = [](std::string_view name) { return name.size() == 1; };
+  write_torch(file, repeated("K\1", 200'000), {});
+  CHECK(cairn::import_file(file, scratch.path("made"), options).leaves == 10);
+
+  std::vector<std::pair<std::string, std::string>> arrays;
+  const std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (67108864,)}";
+  const auto array = "\x93NUMPY\x01\0"s + static_cast<char>(header.size()) + '\0' + header + std::string(large, '\0');
+  for (const char* name : {"a.npy", "b.npy", "c.npy", "d.npy", "e.npy"}) arrays.emplace_back(name, array);
+  write_zip(file, arrays, true);
+  check_refused(file, errc::no_memory, "24 times the bytes of the file");
+}
+
+TEST_CASE("what the check of the options throws ends an import, which leaves nothing") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file");
+  write_torch(file, tensor("FloatStorage", "0", 1 << 24, 0, {1 << 24}, {1}),
+              {{"archive/data/0", std::string(64 << 20, '\1')}});
+  std::size_t calls = 0;
+  const auto failure_at = [&](std::size_t last) {
+    cairn::import_options options;
+    std::atomic<std::size_t> called = 0;
+    options.save.codecs = {{"*", cairn::codecs::raw{}}};
+    options.save.check = [&] {
+      if (++called == last) cairn::fail(errc::cancelled, {"enough"});
+    };
+    const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("a/b/made"), options); });
+    calls = called;
+    return failure;
+  };
+  CHECK(failure_at(0).sentence.empty());
+  std::filesystem::remove_all(scratch.path("a"));
+  const auto all = calls;
+  CHECK(all >= 8);  // while it is read, encoded and written
+  for (std::size_t last = 1; last <= all; ++last) {
+    CAPTURE(last);
+    CHECK(failure_at(last).code == errc::cancelled);
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"file"});
+  }
 }
 
 TEST_CASE(

@@ -18,13 +18,13 @@
 #include "cairn/arrays.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/import/import_memory.hpp"
 #include "cairn/import/npy.hpp"
 #include "cairn/import/torch_pickle.hpp"
 #include "cairn/import/zip_archive.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/file_source.hpp"
 #include "cairn/system/json.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/system/paths.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -35,8 +35,9 @@ class array_importer {
   using filter = std::function<bool(std::string_view name)>;
   using renaming = std::function<std::string(std::string_view name)>;
 
-  /// Both may be empty, and have to stay.
-  array_importer(const filter& is_chosen, const renaming& rename) : is_chosen_(is_chosen), rename_(rename) {}
+  /// Each may be empty, and has to stay. `check` is called often; what it throws ends the import.
+  array_importer(const filter& is_chosen, const renaming& rename, const std::function<void()>& check)
+      : is_chosen_(is_chosen), rename_(rename), check_(check) {}
 
   /// Reads a file of any known format, or a directory of safetensors files.
   void read(const std::string& path) {
@@ -57,9 +58,11 @@ class array_importer {
  private:
   static constexpr std::string_view index_suffix = ".safetensors.index.json";
   static constexpr std::uint64_t max_text = 64U << 20U;  // of a pickle or an index
+  static constexpr std::size_t part_bytes = 16U << 20U;  // that are read between two calls of `check_`
 
-  [[nodiscard]] static std::string first_bytes(const std::string& path) {
+  [[nodiscard]] std::string first_bytes(const std::string& path) {
     const auto source = stores::detail::open_file(path);
+    taken_.add_file(source->size());
     return stores::read_text(*source, 0, std::min<std::uint64_t>(source->size(), 6));
   }
 
@@ -67,16 +70,17 @@ class array_importer {
   /// The name of an array in the checkpoint.
   [[nodiscard]] std::string new_name(const std::string& name) const { return rename_ ? rename_(name) : name; }
 
-  [[nodiscard]] std::span<std::byte> new_memory(std::uint64_t bytes, std::string_view what) {
-    bytes_ += std::min(bytes, std::uint64_t{1} << 62U);
-    require_memory(bytes_, what);
+  /// Its bytes are counted in `taken_` before.
+  [[nodiscard]] std::span<std::byte> new_memory(std::uint64_t bytes) {
+    if (check_) check_();
     const auto size = static_cast<std::size_t>(bytes);
     return {memory_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(size)).get(), size};
   }
 
-  [[nodiscard]] static std::string text_of(const zip_archive& archive, const zip_archive::entry& entry) {
+  [[nodiscard]] std::string text_of(const zip_archive& archive, const zip_archive::entry& entry) {
     if (entry.bytes > max_text)
       fail(errc::unsupported, {archive.path(), ": \"", entry.name, "\" has more than 64 MiB"});
+    taken_.take(entry.bytes, archive.path());
     std::string text(static_cast<std::size_t>(entry.bytes), '\0');
     archive.read(entry, std::as_writable_bytes(std::span(text)));
     return text;
@@ -110,14 +114,19 @@ class array_importer {
   void read_npy(const std::string& path) {
     if (!is_chosen("array")) return;
     const auto source = stores::detail::open_file(path);
-    const auto bytes = new_memory(source->size(), path);
-    source->read(0, bytes);
+    taken_.take(source->size(), path);
+    const auto bytes = new_memory(source->size());
+    for (std::size_t done = 0; done < bytes.size(); done += part_bytes) {
+      if (check_) check_();
+      source->read(done, bytes.subspan(done, std::min(part_bytes, bytes.size() - done)));
+    }
     add_npy(new_name("array"), bytes, path);
   }
 
   void read_npz(const zip_archive& archive) {
+    constexpr std::string_view suffix = ".npy";
+    std::vector<const zip_archive::entry*> chosen;
     for (const auto& entry : archive.entries()) {
-      constexpr std::string_view suffix = ".npy";
       const bool is_array = entry.name.ends_with(suffix);
       const auto name = is_array ? entry.name.substr(0, entry.name.size() - suffix.size()) : entry.name;
       if (!is_chosen(name)) continue;
@@ -125,14 +134,24 @@ class array_importer {
         skipped_.push_back(name);
         continue;
       }
-      const auto origin = sentence({archive.path(), ": \"", entry.name, "\""});
-      const auto bytes = new_memory(entry.bytes, origin);
-      archive.read(entry, bytes);
-      add_npy(new_name(name), bytes, origin);
+      taken_.take(entry.bytes, archive.path());
+      chosen.push_back(&entry);
+    }
+    for (const auto* entry : chosen) {
+      const auto bytes = new_memory(entry->bytes);
+      archive.read(*entry, bytes, check_);
+      add_npy(new_name(entry->name.substr(0, entry->name.size() - suffix.size())), bytes,
+              sentence({archive.path(), ": \"", entry->name, "\""}));
     }
   }
 
   // PyTorch: a folder with data.pkl, and the storages data/0, data/1, ...
+
+  struct storage {
+    const zip_archive::entry* stored = nullptr;
+    bool is_needed = false;
+    std::span<std::byte> bytes{};  // once it is read
+  };
 
   void read_zip(const std::string& path) {
     const zip_archive archive(path);
@@ -143,9 +162,9 @@ class array_importer {
 
   void read_torch(const zip_archive& archive, const zip_archive::entry& pickle) {
     const auto folder = pickle.name.substr(0, pickle.name.size() - std::string_view("data.pkl").size());
-    std::map<std::string, const zip_archive::entry*> storages;
+    std::map<std::string, storage> storages;
     for (const auto& entry : archive.entries()) {
-      if (entry.name.starts_with(folder + "data/")) storages[entry.name.substr(folder.size() + 5)] = &entry;
+      if (entry.name.starts_with(folder + "data/")) storages[entry.name.substr(folder.size() + 5)].stored = &entry;
       if (entry.name.starts_with(folder + "code/"))
         fail(errc::unsupported,
              {archive.path(),
@@ -156,43 +175,47 @@ class array_importer {
     }
     const auto text = text_of(archive, pickle);
     const auto origin = sentence({archive.path(), ": \"", pickle.name, "\""});
-    auto found = torch_pickle(std::as_bytes(std::span(text)), origin).read([&](const std::string& name) {
+    auto found = torch_pickle(std::as_bytes(std::span(text)), origin, taken_).read([&](const std::string& name) {
       return is_chosen(name);
     });
     skipped_ = std::move(found.skipped);
-    std::map<std::string, std::span<const std::byte>> read;
+    std::vector<storage*> storage_of;  // of each array; null: a number
+    auto taken_by_elements = taken_;   // of shared and expanded tensors more than their storages have
     for (const auto& array : found.arrays) {
-      const auto name = new_name(array.name);
-      if (!array.storage) {
-        add_number(name, array);
-        continue;
-      }
-      const auto storage = storages.find(*array.storage);
-      if (storage == storages.end())
+      auto& from = storage_of.emplace_back();
+      if (!array.storage) continue;
+      const auto at = storages.find(*array.storage);
+      if (at == storages.end())
         fail(errc::corrupt, {origin, ": the storage \"", *array.storage, "\" of \"", array.name, "\" is missing"});
-      if (storage->second->bytes / size_of(array.type) < array.storage_elements)
+      from = &at->second;
+      if (from->stored->bytes / size_of(array.type) < array.storage_elements)
         fail(errc::corrupt, {origin, ": the storage \"", *array.storage, "\" of \"", array.name, "\" is too short"});
-      auto& bytes = read[*array.storage];
-      if (bytes.data() == nullptr) {
-        const auto made = new_memory(storage->second->bytes, origin);
-        archive.read(*storage->second, made);
-        bytes = made;
-      }
-      if (array.type == dtype::boolean) require_booleans(bytes, origin);
-      add_tensor(name, array, bytes);
+      if (!std::exchange(from->is_needed, true)) taken_.take(from->stored->bytes, origin);
+      taken_by_elements.take(element_count(array.shape) * size_of(array.type), origin);
     }
+    for (std::size_t i = 0; i < found.arrays.size(); ++i)
+      if (const auto& array = found.arrays[i]; auto* const from = storage_of[i]) {
+        if (from->bytes.data() == nullptr) {
+          from->bytes = new_memory(from->stored->bytes);
+          archive.read(*from->stored, from->bytes, check_);
+        }
+        if (array.type == dtype::boolean) require_booleans(from->bytes, origin);
+        add_tensor(array, from->bytes);
+      } else {
+        add_number(array);
+      }
   }
 
-  void add_number(const std::string& name, const pickled_array& of) {
-    const auto bytes = new_memory(sizeof of.number, name);
+  void add_number(const pickled_array& of) {
+    const auto bytes = new_memory(sizeof of.number);
     std::memcpy(bytes.data(), &of.number, sizeof of.number);  // little-endian: a boolean is the first byte
-    arrays_.push_back({name, of.type, {}, bytes.data()});
+    arrays_.push_back({new_name(of.name), of.type, {}, bytes.data()});
   }
 
-  void add_tensor(const std::string& name, const pickled_array& of, std::span<const std::byte> storage) {
+  void add_tensor(const pickled_array& of, std::span<const std::byte> from) {
     const auto width = size_of(of.type);
-    require_memory(element_count(of.shape) * width, name);  // a tensor with strides of 0 is larger than its storage
-    auto& made = arrays_.emplace_back(named_array{name, of.type, of.shape, storage.data() + of.first * width});
+    auto& made =
+        arrays_.emplace_back(named_array{new_name(of.name), of.type, of.shape, from.data() + of.first * width});
     for (const auto stride : of.strides) made.strides.push_back(static_cast<std::int64_t>(stride * width));
   }
 
@@ -200,8 +223,7 @@ class array_importer {
 
   void read_directory(const std::string& path) {
     const auto index = path + "/model.safetensors.index.json", file = path + "/model.safetensors";
-    if (is_file(index)) return read_indexed(index);
-    if (is_file(file)) return read_safetensors(file);
+    if (is_file(index) || is_file(file)) return read(is_file(index) ? index : file);
     fail(errc::not_found, {"the directory ", path, " has neither model.safetensors nor model.safetensors.index.json"});
   }
 
@@ -224,9 +246,11 @@ class array_importer {
              {index, ": \"", name, "\" is in \"", file, "\", which is no name of a file beside the index"});
       arrays_of[file].push_back(name);
     }
-    for (const auto& [file, arrays] : arrays_of) {
-      const auto from = open(index.substr(0, index.rfind('/') + 1).append(file));
-      for (const auto name : arrays) add_from(from, from.tensor(name));
+    for (const auto& [name, arrays] : arrays_of) {
+      const auto file = index.substr(0, index.rfind('/') + 1).append(name);
+      static_cast<void>(first_bytes(file));
+      const auto from = open(file);
+      for (const auto each : arrays) add_from(from, from.tensor(each));
     }
   }
 
@@ -237,16 +261,18 @@ class array_importer {
 
   void add_from(const checkpoint& file, const tensor_info& tensor) {
     if (!is_chosen(tensor.name)) return;
-    const auto bytes = new_memory(tensor.bytes, tensor.name);
+    taken_.take(tensor.bytes, file.path());
+    const auto bytes = new_memory(tensor.bytes);
     file.read(tensor.name, bytes);
     arrays_.push_back({new_name(tensor.name), tensor.type, tensor.shape, bytes.data()});
   }
 
   const filter& is_chosen_;
   const renaming& rename_;
+  const std::function<void()>& check_;
+  import_memory taken_;
   std::vector<named_array> arrays_;
   std::vector<std::unique_ptr<std::byte[]>> memory_;
-  std::uint64_t bytes_ = 0;  // of memory_
   std::vector<std::string> skipped_;
 };
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/error.hpp"
@@ -32,30 +33,27 @@ class npy_dict {
   npy_dict(std::string_view text, std::string_view origin) : left_(text), origin_(origin) {}
 
   [[nodiscard]] npy_header read() {
-    npy_header header;
-    bool has_type = false, has_order = false, has_shape = false;
-    expect('{');
-    while (!take('}')) {
+    std::optional<dtype> of;
+    std::optional<bool> order;
+    std::optional<extents> sizes;
+    expect("{");
+    while (!take("}")) {
       const auto key = text();
-      expect(':');
-      if (key == "descr" && !has_type) {
-        has_type = true;
-        header.type = type();
-      } else if (key == "fortran_order" && !has_order) {
-        has_order = true;
-        header.is_column_major = boolean();
-      } else if (key == "shape" && !has_shape) {
-        has_shape = true;
-        header.shape = shape();
-      } else {
+      expect(":");
+      if (key == "descr" && !of)
+        of = type();
+      else if (key == "fortran_order" && !order)
+        order = boolean();
+      else if (key == "shape" && !sizes)
+        sizes = shape();
+      else
         corrupt("an unexpected key");
-      }
-      if (!take(',') && (skip_spaces(), !left_.starts_with('}'))) corrupt("a missing comma");
+      if (!take(",") && !left_.starts_with('}')) corrupt("a missing comma");
     }
-    if (!has_type || !has_order || !has_shape) corrupt("no descr, fortran_order or shape");
+    if (!of || !order || !sizes) corrupt("no descr, fortran_order or shape");
     skip_spaces();
     if (!left_.empty()) corrupt("text after its end");
-    return header;
+    return {*of, std::move(*sizes), *order};
   }
 
  private:
@@ -67,20 +65,14 @@ class npy_dict {
     const auto first = left_.find_first_not_of(" \t\n");
     left_.remove_prefix(first == left_.npos ? left_.size() : first);
   }
-  bool take(char wanted) {
+  bool take(std::string_view wanted) {
     skip_spaces();
     if (!left_.starts_with(wanted)) return false;
-    left_.remove_prefix(1);
+    left_.remove_prefix(wanted.size());
     return true;
   }
-  void expect(char wanted) {
+  void expect(std::string_view wanted) {
     if (!take(wanted)) corrupt("an unexpected character");
-  }
-  bool take_word(std::string_view word) {
-    skip_spaces();
-    if (!left_.starts_with(word)) return false;
-    left_.remove_prefix(word.size());
-    return true;
   }
 
   std::string_view text() {
@@ -93,8 +85,8 @@ class npy_dict {
     return found;
   }
   bool boolean() {
-    if (take_word("True")) return true;
-    if (!take_word("False")) corrupt("an order that is neither True nor False");
+    if (take("True")) return true;
+    if (!take("False")) corrupt("an order that is neither True nor False");
     return false;
   }
 
@@ -118,17 +110,17 @@ class npy_dict {
 
   extents shape() {
     extents found;
-    expect('(');
-    while (!take(')')) {
+    expect("(");
+    while (!take(")")) {
       skip_spaces();
       std::uint64_t size = 0;
       const auto read = std::from_chars(left_.data(), left_.data() + left_.size(), size);
       if (read.ec != std::errc() || size >> 63U != 0) corrupt("a shape that is no list of sizes");
       left_.remove_prefix(static_cast<std::size_t>(read.ptr - left_.data()));
-      if (left_.starts_with('L')) left_.remove_prefix(1);  // a long number of Python 2
+      take("L");  // a long number of Python 2
       found.push_back(size);
       if (found.size() > 64) corrupt("more than 64 dimensions");
-      if (!take(',') && (skip_spaces(), !left_.starts_with(')'))) corrupt("a shape that is no list of sizes");
+      if (!take(",") && !left_.starts_with(')')) corrupt("a shape that is no list of sizes");
     }
     return found;
   }

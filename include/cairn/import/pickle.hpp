@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/import/import_memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -46,11 +47,12 @@ struct pickle_value {
 /// Runs the operations that build values. Source: CPython's Lib/pickletools.py, protocols 2 to 5 without out-of-band buffers and extension codes.
 class pickle_machine {
  public:
-  /// `bytes` has to stay. `origin` names them in messages.
-  pickle_machine(std::span<const std::byte> bytes, std::string_view origin) : left_(bytes), origin_(origin) {}
+  /// `bytes` and `memory` have to stay. `origin` names the bytes in messages.
+  pickle_machine(std::span<const std::byte> bytes, std::string_view origin, import_memory& memory)
+      : left_(bytes), origin_(origin), memory_(memory) {}
 
-  /// Returns the value that the pickle builds. errc::corrupt for what is no pickle or has more than 4,000,000 values; errc::unsupported for other
-  /// operations. O(n) of the bytes. Call it once.
+  /// Returns the value that the pickle builds. errc::corrupt for what is no pickle; errc::unsupported for other
+  /// operations; errc::no_memory. O(n) of the bytes. Call it once.
   std::size_t run() {
     while (true) {
       const auto operation = static_cast<char>(natural(1));
@@ -65,7 +67,7 @@ class pickle_machine {
 
  private:
   using kind = pickle_value::kind;
-  static constexpr std::size_t most_values = 4'000'000;
+  static constexpr std::uint64_t value_bytes = 160, reference_bytes = 40, key_bytes = 80;  // with those of the heap
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
 
@@ -86,9 +88,8 @@ class pickle_machine {
       case 'M':
         return push_integer(static_cast<std::int64_t>(natural(2)));
       case '\x8a':
-        return push_long(natural(1));
       case '\x8b':
-        return push_long(natural(4));
+        return push_long(natural(operation == '\x8a' ? 1 : 4));
       case 'G':
         return push_real();
       case 'X':
@@ -167,15 +168,13 @@ class pickle_machine {
         pop();
         return true;
       case 'q':
-        return remember(natural(1));
       case 'r':
-        return remember(natural(4));
+        return remember(natural(operation == 'q' ? 1 : 4));
       case '\x94':  // MEMOIZE
         return remember(memo_.size());
       case 'h':
-        return recall(natural(1));
       case 'j':
-        return recall(natural(4));
+        return recall(natural(operation == 'h' ? 1 : 4));
       default:
         return false;
     }
@@ -204,7 +203,7 @@ class pickle_machine {
     return true;
   }
   std::size_t make(pickle_value value) {
-    if (values_.size() == most_values) corrupt("more than 4,000,000 values");
+    memory_.take(value_bytes, origin_);
     values_.push_back(std::move(value));
     return values_.size() - 1;
   }
@@ -279,19 +278,21 @@ class pickle_machine {
   }
   bool remember(std::uint64_t key) {
     if (stack_.empty() || at(stack_.back()).what == kind::mark) corrupt("nothing to remember");
-    if (memo_.size() == most_values) corrupt("more than 4,000,000 values");
+    memory_.take(key_bytes, origin_);
     memo_[key] = stack_.back();
     return true;
   }
   bool recall(std::uint64_t key) {
     const auto found = memo_.find(key);
     if (found == memo_.end()) corrupt("a value that it has not remembered");
+    memory_.take(reference_bytes, origin_);
     stack_.push_back(found->second);
     return true;
   }
 
   std::span<const std::byte> left_;
   std::string_view origin_;
+  import_memory& memory_;
   std::deque<pickle_value> values_;  // references stay valid
   std::vector<std::size_t> stack_;
   std::unordered_map<std::uint64_t, std::size_t> memo_;

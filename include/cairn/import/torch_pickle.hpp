@@ -2,7 +2,6 @@
 // The tensors and numbers that a pickle of PyTorch describes, by their names.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/import/import_memory.hpp"
 #include "cairn/import/pickle.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -40,11 +40,12 @@ struct pickled_arrays {
 /// Finds the tensors of a pickle. Source: torch/_utils.py and torch/serialization.py of PyTorch 1.6 to 2.4.
 class torch_pickle {
  public:
-  torch_pickle(std::span<const std::byte> bytes, std::string_view origin)
-      : pickle_(bytes, origin), origin_(origin), most_names_(bytes.size()) {}
+  torch_pickle(std::span<const std::byte> bytes, std::string_view origin, import_memory& memory)
+      : pickle_(bytes, origin, memory), origin_(origin), memory_(memory) {}
 
-  /// `is_chosen(name)`: what is not chosen is left out, whatever it is. errc::corrupt for tensors outside of their storage, and for a pickle with more names
-  /// than bytes; errc::unsupported for tensors that are chosen and cannot be imported. Call it once.
+  /// `is_chosen(name)`: what is not chosen is left out, whatever it is. errc::corrupt for tensors outside of their
+  /// storage; errc::no_memory for too many names; errc::unsupported for tensors that are chosen and cannot be imported.
+  /// Call it once.
   template <class Chosen>
   [[nodiscard]] pickled_arrays read(const Chosen& is_chosen) {
     add(pickle_.run(), "", 0, is_chosen);
@@ -53,17 +54,18 @@ class torch_pickle {
 
  private:
   using kind = pickle_value::kind;
-  static inline const std::string alone = "array";  // the name of a tensor that is not in a container
+  static inline const std::string alone = "array";    // the name of a tensor that is not in a container
+  static constexpr std::uint64_t array_bytes = 2048;  // of an array until it is saved, beside its elements and its name
 
   [[noreturn]] void corrupt(std::string_view what) const { fail(errc::corrupt, {origin_, ": the pickle has ", what}); }
 
-  // A value that is in many containers has many names. Containers that are shared on many levels would have more names than memory can hold.
+  // A value that is in many containers has many names, which count as memory: else containers that are shared on many
+  // levels would have more of them than can be visited.
   template <class Chosen>
   void add(std::size_t value, const std::string& name, unsigned level, const Chosen& is_chosen) {
     const auto& what = pickle_.at(value);
-    names_bytes_ += name.size();
+    memory_.take(64 + name.size(), origin_);
     if (level > 200) corrupt("values that are nested deeper than 200 levels");
-    if (++names_ > most_names_ || names_bytes_ / 64 > most_names_) corrupt("containers that are shared too often");
     const auto& inside = what.what == kind::call && what.items.size() == 3 ? pickle_.at(what.items[2]) : what;
     if (inside.what == kind::dict) {
       for (std::size_t i = 0; i < inside.items.size(); i += 2)
@@ -72,6 +74,7 @@ class torch_pickle {
       for (std::size_t i = 0; i < inside.items.size(); ++i)
         add(inside.items[i], joined(name, {.what = kind::integer, .number = i}), level + 1, is_chosen);
     } else if (const auto& known = name.empty() ? alone : name; is_chosen(known)) {
+      memory_.take(array_bytes + 4 * known.size(), origin_);
       if (auto made = array_at(value, known)) {
         made->name = known;
         found_.arrays.push_back(std::move(*made));
@@ -171,7 +174,7 @@ class torch_pickle {
         pickle_.at(parts[2]).what != kind::text || pickle_.at(parts[2]).text.size() > 1000)
       corrupt("a reference to something that is no storage");
     const auto& of = type ? *type : pickle_.at(parts[1]);
-    const auto known = type ? type_of_name(of.text) : type_of_storage(of.text);
+    const auto known = type_of(of.text);
     if (!known || of.what != kind::global || !of.module.starts_with("torch"))
       fail(errc::unsupported, {origin_, ": \"", name, "\" has elements of ", of.module, ".", of.text,
                                ", which cannot be imported; leave it out with the filter"});
@@ -181,35 +184,26 @@ class torch_pickle {
             .storage_elements = type ? size / size_of(*known) : size};
   }
 
-  template <std::size_t N>
-  using type_names = std::array<std::pair<std::string_view, dtype>, N>;
-
-  template <std::size_t N>
-  [[nodiscard]] static std::optional<dtype> find(const type_names<N>& known, std::string_view name) {
+  /// The elements of a storage class, or of a dtype that has none.
+  [[nodiscard]] static std::optional<dtype> type_of(std::string_view name) {
+    static constexpr std::pair<std::string_view, dtype> known[] = {{"DoubleStorage", dtype::f64},
+                                                                   {"FloatStorage", dtype::f32},
+                                                                   {"HalfStorage", dtype::f16},
+                                                                   {"BFloat16Storage", dtype::bf16},
+                                                                   {"LongStorage", dtype::i64},
+                                                                   {"IntStorage", dtype::i32},
+                                                                   {"ShortStorage", dtype::i16},
+                                                                   {"CharStorage", dtype::i8},
+                                                                   {"ByteStorage", dtype::u8},
+                                                                   {"BoolStorage", dtype::boolean},
+                                                                   {"float8_e4m3fn", dtype::f8_e4m3},
+                                                                   {"float8_e5m2", dtype::f8_e5m2},
+                                                                   {"uint16", dtype::u16},
+                                                                   {"uint32", dtype::u32},
+                                                                   {"uint64", dtype::u64}};
     for (const auto& each : known)
       if (each.first == name) return each.second;
     return std::nullopt;
-  }
-  [[nodiscard]] static std::optional<dtype> type_of_storage(std::string_view name) {
-    static constexpr type_names<10> known{{{"DoubleStorage", dtype::f64},
-                                           {"FloatStorage", dtype::f32},
-                                           {"HalfStorage", dtype::f16},
-                                           {"BFloat16Storage", dtype::bf16},
-                                           {"LongStorage", dtype::i64},
-                                           {"IntStorage", dtype::i32},
-                                           {"ShortStorage", dtype::i16},
-                                           {"CharStorage", dtype::i8},
-                                           {"ByteStorage", dtype::u8},
-                                           {"BoolStorage", dtype::boolean}}};
-    return find(known, name);
-  }
-  [[nodiscard]] static std::optional<dtype> type_of_name(std::string_view name) {
-    static constexpr type_names<5> known{{{"float8_e4m3fn", dtype::f8_e4m3},
-                                          {"float8_e5m2", dtype::f8_e5m2},
-                                          {"uint16", dtype::u16},
-                                          {"uint32", dtype::u32},
-                                          {"uint64", dtype::u64}}};
-    return find(known, name);
   }
 
   [[nodiscard]] std::uint64_t natural_at(std::size_t value) const {
@@ -227,9 +221,8 @@ class torch_pickle {
 
   pickle_machine pickle_;
   std::string_view origin_;
+  import_memory& memory_;
   pickled_arrays found_;
-  std::uint64_t most_names_;
-  std::uint64_t names_ = 0, names_bytes_ = 0;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -2,8 +2,10 @@
 // The files in a zip archive, by libzip.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,8 +56,9 @@ class zip_archive {
   [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
-  /// The whole entry, whose checksum is compared. `into` has its size. errc::corrupt; errc::unsupported for other compressions and encryption.
-  void read(const entry& from, std::span<std::byte> into) const {
+  /// The whole entry, whose checksum is compared. `into` has its size. `check` is called before each part of at most
+  /// 16 MiB. errc::corrupt; errc::unsupported for other compressions and encryption.
+  void read(const entry& from, std::span<std::byte> into, const std::function<void()>& check = {}) const {
     const std::unique_ptr<zip_file_t, void (*)(zip_file_t*)> file(
         zip_fopen_index(open_.get(), from.index, 0), [](zip_file_t* each) { static_cast<void>(zip_fclose(each)); });
     if (!file) {
@@ -68,8 +71,9 @@ class zip_archive {
     std::byte more{};  // reading past the end lets libzip compare the checksum
     for (std::size_t done = 0;;) {
       const bool is_full = done == into.size();
-      const auto got =
-          is_full ? zip_fread(file.get(), &more, 1) : zip_fread(file.get(), into.data() + done, into.size() - done);
+      if (check) check();
+      const auto part = std::min(into.size() - done, std::size_t{16} << 20U);
+      const auto got = is_full ? zip_fread(file.get(), &more, 1) : zip_fread(file.get(), into.data() + done, part);
       if (got < 0) damaged(from, zip_file_strerror(file.get()));
       if (is_full && got != 0) damaged(from, "it is longer than the archive says");
       if (is_full) return;
@@ -83,11 +87,8 @@ class zip_archive {
     fail(errc::corrupt, {path_, ": \"", what.name, "\" in the archive cannot be read: ", why});
   }
 
-  struct close {
-    void operator()(zip_t* archive) const noexcept { zip_discard(archive); }
-  };
   std::string path_;
-  std::unique_ptr<zip_t, close> open_;
+  std::unique_ptr<zip_t, void (*)(zip_t*)> open_{nullptr, zip_discard};
   std::vector<entry> entries_;
 };
 

@@ -130,6 +130,7 @@ inline std::optional<checkpoint_summary> summary_of(const any_store& store, cons
     made.step = index.info.step;
     made.metrics = std::move(index.info.metrics);
     if (index.parent) made.parent = std::move(index.parent->name);
+    made.bytes = index.text_bytes;
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
     if (cause.code() == errc::not_found) return std::nullopt;

@@ -2,6 +2,7 @@
 // Definitions of save.hpp.
 #pragma once
 
+#include <cstdint>
 #include <utility>
 
 #include "cairn/chain/save_pipeline.hpp"
@@ -20,6 +21,8 @@ inline save_job job_of(std::string_view name, description what, const save_optio
   job.info.metadata = options.metadata;
   job.codecs = options.codecs;
   job.threads = options.threads;
+  job.hooks.check = options.check;
+  if (options.check) job.hooks.progress = [&options](std::uint64_t, std::uint64_t) { options.check(); };
   return job;
 }
 

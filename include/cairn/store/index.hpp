@@ -31,6 +31,7 @@ struct index_shard {
 struct checkpoint_index {
   unsigned version = 2;  ///< of the format
   checkpoint_info info{};
+  std::uint64_t text_bytes = 0;  ///< of the text that it was read from
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards{};
   std::optional<checkpoint_ref> parent{};  ///< of a delta

@@ -186,7 +186,7 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
   const auto stored = parse_hex(text.substr(opening, checksum_digits));
   if (!stored || *stored != index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
-  checkpoint_index index;
+  checkpoint_index index{.text_bytes = text.size()};
   leaf_reader leaves(index.leaves, index.storage);
   bool has_leaves = false, has_structure = false;
   std::vector<json_field> fields{{"metadata", metadata_form(index, origin), true, part == index_part::metadata}};

@@ -12,6 +12,7 @@ All failures are `cairn.Error`, with the library's text, and its code in `code`:
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any, Callable, Iterable, Iterator, Mapping, NamedTuple, TypeGuard, Union
 
@@ -33,6 +34,11 @@ class Checkpoint(Mapping[str, Array]):
 
     bfloat16 and 8-bit floating point, which numpy does not have, come as uint16 and uint8 with the same bits; `info(name)["dtype"]` names the stored type.
     """
+
+    def __new__(cls, opened: _cairn.Checkpoint | None = None) -> Checkpoint:
+        if not isinstance(opened, _cairn.Checkpoint):
+            raise TypeError("a cairn.Checkpoint is made by cairn.open(path)")
+        return super().__new__(cls)
 
     def __init__(self, opened: _cairn.Checkpoint):
         self._opened = opened
@@ -59,11 +65,13 @@ class Checkpoint(Mapping[str, Array]):
 
     def info(self, name: str) -> dict[str, Any]:
         """dtype, shape, bytes, stored_bytes, codec ("" if stored as it is) and is_delta of an array."""
+        if name not in self:
+            raise KeyError(name)
         return self._opened.info(name)
 
     def verify(self, threads: int = 0) -> None:
         """Checks all stored bytes against their checksums; 0 threads: as many as there are cores."""
-        self._opened.verify(threads)
+        self._opened.verify(_natural("threads", threads, 32))
 
     def __getitem__(self, name: str) -> Array:
         if name not in self:
@@ -100,9 +108,43 @@ def _is_text(name: object) -> TypeGuard[str]:
 
 def _path(path: PathLike) -> str:
     text = os.fspath(path)
-    if not isinstance(text, str):
-        raise TypeError("a path is a str or a pathlib.Path, not bytes")
+    if not _is_text(text):
+        raise TypeError(f"a path is a str or a pathlib.Path, in UTF-8, and not {text!r}")
     return text
+
+
+def _natural(name: str, value: int, bits: int = 64) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number < 1 << bits:
+        raise TypeError(f"{name} must be a whole number from 0 to 2^{bits} - 1, not {value!r}")
+    return number
+
+
+def _numbers(name: str, values: Mapping[str, float]) -> dict[str, float]:
+    for key, value in _mapping(name, values).items():
+        if not hasattr(value, "__float__"):
+            raise TypeError(f"{name}: {key!r} must be a number, not {value!r}")
+    return {key: float(value) for key, value in values.items()}
+
+
+def _texts(name: str, values: Mapping[str, str]) -> dict[str, str]:
+    for key, value in _mapping(name, values).items():
+        if not _is_text(value):
+            raise TypeError(f"{name}: {key!r} must be a text in UTF-8, not {value!r}")
+    return dict(values)
+
+
+def _mapping(name: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`values`, whose keys are names."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{name} must be a dict, not {values!r}")
+    for key in values:
+        if not _is_text(key):
+            raise TypeError(f"{name}: a name must be a text in UTF-8, not {key!r}")
+    return values
 
 
 class Run(NamedTuple):
@@ -140,9 +182,15 @@ def save(path: PathLike, arrays: Mapping[str, Array], *, step: int = 0, metrics:
     dtypes: the stored types of arrays of bits, by name: {"model.weight": "BF16"} for one of uint16.
     raw: other programs can read the arrays as safetensors; else they are encoded without loss.
     """
-    kept = {name: np.asarray(array) for name, array in arrays.items()}
-    return _cairn.save(_path(path), kept, step, dict(metrics), dict(metadata), like._opened if like else None, dict(dtypes), not raw,
-                        durable)
+    kept = {name: np.asarray(array) for name, array in _mapping("arrays", arrays).items()}
+    types = _texts("dtypes", dtypes)
+    for name in types:
+        if name not in kept:
+            raise KeyError(name)
+    if like is not None and not isinstance(like, Checkpoint):
+        raise TypeError(f"like must be what cairn.open returns, not {like!r}")
+    return _cairn.save(_path(path), kept, _natural("step", step), _numbers("metrics", metrics), _texts("metadata", metadata),
+                       None if like is None else like._opened, types, not raw, bool(durable))
 
 
 def export_safetensors(source: Checkpoint | PathLike, path: PathLike, *, rename: Callable[[str], str | None] | None = None,
@@ -157,12 +205,9 @@ def export_safetensors(source: Checkpoint | PathLike, path: PathLike, *, rename:
     for old, new in names.items():
         if new is not None and not _is_text(new):
             raise TypeError(f"rename gives {new!r} for {old!r}: it must give a name in UTF-8, or None to leave the array out")
-    if not all(_is_text(key) and _is_text(value) for key, value in metadata.items()):
-        raise TypeError("metadata must be names and texts in UTF-8")
-    if not isinstance(file_bytes, int) or file_bytes < 0:
-        raise TypeError("file_bytes must be a whole number")
-    return _cairn.export_safetensors(opened._opened, _path(path), {old: new for old, new in names.items() if new is not None}, dict(metadata),
-                                     file_bytes, durable)
+    chosen = {old: new for old, new in names.items() if new is not None}
+    return _cairn.export_safetensors(opened._opened, _path(path), chosen, _texts("metadata", metadata), _natural("file_bytes", file_bytes),
+                                     bool(durable))
 
 
 def verify(path: PathLike) -> None:
