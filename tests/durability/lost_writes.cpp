@@ -406,6 +406,7 @@ TEST_CASE("lost writes: a sync fails, the run goes on, and then the machine cras
 // The names above the checkpoints are their maker's to sync; file systems with a journal do it all the same.
 TEST_CASE("lost writes: a directory of checkpoints that somebody else made and did not sync") {
   auto how = plans(true)[0];
+  how.root = "somewhere/deep/run";
   how.finds_root = true;
   tally result;
   crash_all(record_all({how}), 100, result);

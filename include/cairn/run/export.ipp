@@ -232,7 +232,8 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
           " is a directory: choose another name, which ends in .safetensors for a file, and does not for a "
           "directory"});
   new_directories above(directory);
-  posix::make_directories(directory, options.durable);
+  posix::make_directories(directory);
+  if (options.durable) posix::sync_ancestors(directory);
 
   stores::detail::replaced_files made(directory, options.durable);
   if (made.is_checkpoint())

@@ -44,7 +44,7 @@ class shared_lock {
 };
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
-[[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make, bool durable) {
+[[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make) {
   const auto open = [&] { return posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); };
   open_directory root{path, open()};
   if (!root.fd && errno == ENOENT) {
@@ -53,7 +53,7 @@ class shared_lock {
                       " is a symbolic link to something that is not there, as where a file system is not mounted"});
     errno = ENOENT;
     if (make) {
-      posix::make_directories(path, durable);
+      posix::make_directories(path);
       root.fd = open();
     }
   }
@@ -81,7 +81,7 @@ inline void refuse_checkpoint(const open_directory& root) {
   };
   auto there = open(path);
   if (!there.fd) {  // it may be in the middle of being replaced, or just have been
-    const auto in = open_root(root, false, false);
+    const auto in = open_root(root, false);
     const auto replaced = in->fd ? find_replaced(*in, name) : std::string();
     if (!replaced.empty()) there = open(in->file(replaced));
     if (!there.fd) there = open(path);
@@ -135,7 +135,7 @@ CAIRN_INLINE std::shared_ptr<const detail::place_lock> directory::checked_lock()
 }
 
 CAIRN_INLINE ownership directory::lock() {
-  const auto root = detail::open_root(path_, true, options_.durable);
+  const auto root = detail::open_root(path_, true);
   detail::refuse_checkpoint(*root);
   // In a forked child it is the parent's.
   const std::shared_ptr<const detail::place_lock> lock(new detail::place_lock(root, options_.lease, options_.job),
@@ -152,14 +152,15 @@ CAIRN_INLINE ownership directory::lock() {
 CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   auto lock = checked_lock();
-  auto root = detail::open_root(path_, !lock, options_.durable);  // a root that is locked is there
+  auto root = detail::open_root(path_, !lock);  // a root that is locked is there
+  if (!lock && options_.durable) posix::sync_ancestors(path_);
   return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name),
                                                          options_.lease, options_.durable);
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
-  const auto root = detail::open_root(path_, false, false);
+  const auto root = detail::open_root(path_, false);
   if (detail::attempt_of(detail::hidden_name(detail::temporary_prefix, name, attempt)) != attempt || !root->fd)
     fail(errc::not_found, {"nobody is saving to ", path_, "/", name, " as attempt ", attempt});
   return std::make_unique<detail::joined_transaction>(*root, name, attempt, options_.durable);
@@ -167,7 +168,7 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name,
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {
   if (const auto lock = lock_->load(); lock && lock->is_here()) lock->check_root();
-  const auto root = detail::open_root(path_, false, false);
+  const auto root = detail::open_root(path_, false);
   if (!root->fd) return {};
   std::vector<std::string> names;
   constexpr int most = 100;
@@ -194,7 +195,7 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 CAIRN_INLINE void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   const auto lock = checked_lock();
-  const auto root = detail::open_root(path_, !lock, options_.durable);
+  const auto root = detail::open_root(path_, !lock);
   detail::recover(*root, {.name = name});
   const auto there = detail::open_in(*root, std::string(name));
   if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
