@@ -31,6 +31,7 @@ namespace {
 /// What the file system does wrong with renames, as network file systems do.
 struct rename_faults {
   bool has_no_flags = false;        // and so no exchange of names
+  bool answers_eperm = false;       // where there is a directory, as sshfs
   int errors_after = 0;             // the next n renames report EIO and are done
   int fails_from = 0, renames = 0;  // the n-th rename and all later ones report EIO and are not done; 0: none
 };
@@ -52,6 +53,7 @@ extern "C" int renameat2(int from_directory, const char* from, int to_directory,
   errno = EIO;
   if (faulty.fails_from != 0 && ++faulty.renames >= faulty.fails_from) return -1;
   const auto result = static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+  if (faulty.answers_eperm && result != 0 && (errno == EEXIST || errno == ENOTEMPTY)) errno = EPERM;
   if (result != 0 || faulty.errors_after == 0) return result;
   --faulty.errors_after;
   errno = EIO;
@@ -242,6 +244,29 @@ TEST_CASE("an owner that was taken over changes nothing more") {
   }
   CHECK(other.list() == std::vector<std::string>{"a"});
   CHECK_NOTHROW(write_shard(other, "c", 10));
+}
+
+TEST_CASE("an owner that was taken over while it writes gets no other error") {
+  const sample::scratch scratch;
+  const auto options = cairn::stores::directory_options{.lease = std::chrono::hours(1)};
+  directory store(scratch.path(), options);
+  const auto owned = store.lock();
+  const std::function<void(cairn::stores::transaction&)> calls[] = {
+      [](auto& a) { a.create(cairn::detail::shard_file(1, 2), 1); },
+      [](auto& a) { a.publish(); }};
+  for (const auto& call : calls) {
+    const auto transaction = store.begin("a");
+    transaction->create(cairn::detail::shard_file(0, 2), 0);
+    fs::rename(scratch.path(".lock"), scratch.path("stopped"));
+    for (const auto& name : sample::names_in(scratch.path()))
+      if (name.starts_with(".tmp-")) fs::remove_all(scratch.path(name));
+    const auto taken = directory(scratch.path(), options).lock();
+    const auto failure = sample::failure_of([&] { call(*transaction); });
+    CHECK(failure.code == errc::busy);
+    CHECK(failure.says("another process has taken over " + scratch.path()));
+    fs::remove_all(scratch.path(".lock"));
+    fs::rename(scratch.path("stopped"), scratch.path(".lock"));
+  }
 }
 
 TEST_CASE("what another rank of a dead job still writes comes to nothing") {
@@ -480,6 +505,21 @@ TEST_CASE("a checkpoint is replaced on a file system that cannot exchange names"
     CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(cairn::stores::read_text(*reader, 0, 100).size() == 100);
   }
+}
+
+TEST_CASE("a rename onto a directory that is refused as something else") {
+  const sample::scratch scratch;
+  faulty = {.has_no_flags = true, .answers_eperm = true};
+  fs::create_directories(scratch.path(".lock"));
+  sample::spill(scratch.path(".lock/owner"), "");  // of a killed process
+  directory store(scratch.path(), {.lease = std::chrono::milliseconds(30)});
+  CHECK_NOTHROW(store.lock());
+  for (const std::size_t bytes : {10U, 20U}) {
+    write_shard(store, "a", bytes);
+    CHECK(shard_bytes(scratch, "a") == bytes);
+  }
+  faulty = {};
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("a rename that is done though it reports an error") {

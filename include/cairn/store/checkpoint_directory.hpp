@@ -116,13 +116,16 @@ inline void require_own(const open_directory& there) {
 }
 
 /// Renames the directory that is open as `moved`. A file system may report an error after the deed, as NFS does when it sends a request again.
-/// False, with errno, if it still has its old name.
+/// False, with errno, if it still has its old name. EEXIST: a directory has the new name; some file systems give other errors then, as sshfs EPERM.
 [[nodiscard]] inline bool rename_in(const open_directory& root, const std::string& from, const std::string& to,
                                     const open_directory& moved) {
   if (::renameat(root.fd.get(), from.c_str(), root.fd.get(), to.c_str()) == 0) return true;
   const int failure = errno;
   if (posix::is_same(root.fd.get(), to, moved.fd.get())) return true;
-  errno = failure;
+  struct stat there{};
+  const bool exists = failure != ENOENT && ::fstatat(root.fd.get(), to.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      S_ISDIR(there.st_mode);
+  errno = exists ? EEXIST : failure;
   return false;
 }
 

@@ -151,11 +151,13 @@ CAIRN_INLINE ownership directory::lock() {
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  auto lock = checked_lock();
-  auto root = detail::open_root(path_, !lock);  // a root that is locked is there
-  if (!lock && options_.durable) posix::sync_ancestors(path_);
-  return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name),
-                                                         options_.lease, options_.durable);
+  const auto lock = checked_lock();
+  return detail::guarded(lock, [&] {
+    auto root = detail::open_root(path_, !lock);  // a root that is locked is there
+    if (!lock && options_.durable) posix::sync_ancestors(path_);
+    return std::make_unique<detail::directory_transaction>(std::move(root), lock, std::string(name), options_.lease,
+                                                           options_.durable);
+  });
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
@@ -195,14 +197,16 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 CAIRN_INLINE void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   const auto lock = checked_lock();
-  const auto root = detail::open_root(path_, !lock);
-  detail::recover(*root, {.name = name});
-  const auto there = detail::open_in(*root, std::string(name));
-  if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
-  detail::require_own(there);
-  const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
-  if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
-  detail::delete_directory(*root, now_at, there, nullptr);
+  detail::guarded(lock, [&] {
+    const auto root = detail::open_root(path_, !lock);
+    detail::recover(*root, {.name = name});
+    const auto there = detail::open_in(*root, std::string(name));
+    if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
+    detail::require_own(there);
+    const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
+    if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
+    detail::delete_directory(*root, now_at, there, nullptr);
+  });
 }
 
 }  // namespace cairn::inline v0_1::stores
