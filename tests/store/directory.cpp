@@ -37,11 +37,13 @@ struct rename_faults {
 };
 rename_faults faulty;  // NOLINT
 
+std::size_t looks = 0;              // at names  NOLINT
 std::function<void()> before_look;  // what another process does before this one looks at a name, once  NOLINT
 
 }  // namespace
 
 extern "C" int fstatat(int directory, const char* path, struct stat* about, int flags) noexcept {
+  ++looks;
   if (const auto done = std::exchange(before_look, nullptr)) done();
   return static_cast<int>(::syscall(SYS_newfstatat, directory, path, about, flags));
 }
@@ -131,15 +133,17 @@ TEST_CASE("what a killed process left is taken over") {
   const sample::scratch scratch;
   for (const bool durable : {false, true}) {
     directory store(scratch.path(), {.durable = durable});
-    fs::create_directories(scratch.path(".tmp-a"));
-    sample::spill(scratch.path(".tmp-a/" + cairn::detail::shard_file(3, 9)), "half");
+    const auto left = ".tmp-a." + this_machine(scratch) + "01234567";
+    fs::create_directories(scratch.path(left));
+    sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(3, 9)), "half");
     write_shard(store, "a", 100);
     CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(sample::names_in(scratch.path("a")) ==
           std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
   }
-  fs::create_directories(scratch.path(".tmp-b"));
-  sample::spill(scratch.path(".tmp-b/index.json"), "half");
+  const auto left = ".tmp-b." + this_machine(scratch) + "01234567";
+  fs::create_directories(scratch.path(left));
+  sample::spill(scratch.path(left + "/index.json"), "half");
   static_cast<void>(directory(scratch.path()).lock());
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
@@ -161,6 +165,54 @@ TEST_CASE("files of others stay") {
   const auto failure = sample::failure_of([&] { write_shard(store, "a", 1); });
   CHECK(failure.code == errc::invalid);
   CHECK(failure.says(scratch.path("a") + " is no checkpoint and holds"));
+}
+
+TEST_CASE("hidden directories of others stay") {
+  const sample::scratch scratch;
+  const std::vector<std::string> others{".old-model", ".old-step-000000001", ".tmp-model", ".tmp-step-000000001"};
+  for (const auto& name : others)
+    for (const auto& file : {std::string("index.json"), cairn::detail::shard_file(0, 1)}) {
+      fs::create_directories(scratch.path(name));
+      sample::spill(scratch.path(name + "/" + file), "mine");
+    }
+  directory store(scratch.path());
+  write_shard(store, "model", 10);
+  store.remove("model");
+  static_cast<void>(store.lock());
+  CHECK(store.list().empty());
+  CHECK(sample::names_in(scratch.path()) == others);
+  for (const auto& name : others) CHECK(sample::names_in(scratch.path(name)).size() == 2);
+}
+
+TEST_CASE("what an owner does takes as many calls, however many checkpoints there are") {
+  std::vector<std::size_t> counts;
+  for (const unsigned kept : {3U, 30U}) {
+    const sample::scratch scratch;
+    directory store(scratch.path(), {.durable = false});
+    for (unsigned step = 1; step <= kept; ++step) write_shard(store, cairn::detail::checkpoint_name(step), 10);
+    const auto owned = store.lock();
+    CHECK(store.list().size() == kept);
+    looks = 0;
+    write_shard(store, cairn::detail::checkpoint_name(kept + 1), 10);
+    CHECK(store.list().size() == kept + 1);
+    store.remove(cairn::detail::checkpoint_name(1));
+    CHECK(store.list().size() == kept);
+    counts.push_back(looks);
+  }
+  CHECK(counts[0] == counts[1]);
+}
+
+// What stays of it is a directory of this name.
+TEST_CASE("an owner does not list what it has removed beside files of others") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  const auto owned = store.lock();
+  write_shard(store, "step-000000001", 10);
+  sample::spill(scratch.path("step-000000001/notes.txt"), "mine");
+  CHECK(store.list().size() == 1);
+  store.remove("step-000000001");
+  CHECK(fs::exists(scratch.path("step-000000001/notes.txt")));
+  CHECK(store.list().empty());
 }
 
 TEST_CASE("a removal that ends half-way is finished by the next owner") {

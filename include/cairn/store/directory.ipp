@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -26,9 +28,15 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-/// The lock that a store and its copies have, while it is held. Thread-safe.
+/// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes checkpoints then. Thread-safe.
 class shared_lock {
  public:
+  /// Names of checkpoints that are there if their directories are.
+  struct checkpoints {
+    std::set<std::string> names;
+    std::uint64_t removals = 0;
+  };
+
   [[nodiscard]] std::shared_ptr<const place_lock> load() const {
     const std::lock_guard guard(mutex_);
     return lock_.lock();
@@ -36,11 +44,31 @@ class shared_lock {
   void store(const std::shared_ptr<const place_lock>& lock) {
     const std::lock_guard guard(mutex_);
     lock_ = lock;
+    known_.names.clear();
+  }
+
+  [[nodiscard]] checkpoints known() const {
+    const std::lock_guard guard(mutex_);
+    return known_;
+  }
+  /// What a list that began with `before` has found.
+  void learn(checkpoints before, const std::vector<std::string>& found) {
+    before.names.clear();  // those without a step in their names may be replaced by others
+    std::copy_if(found.begin(), found.end(), std::inserter(before.names, before.names.end()),
+                 [](const std::string& name) { return cairn::detail::parse_checkpoint_name(name).has_value(); });
+    const std::lock_guard guard(mutex_);
+    if (before.removals == known_.removals) known_ = std::move(before);
+  }
+  void forget(std::string_view name) {
+    const std::lock_guard guard(mutex_);
+    known_.names.erase(std::string(name));
+    ++known_.removals;
   }
 
  private:
   mutable std::mutex mutex_;
   std::weak_ptr<const place_lock> lock_;
+  checkpoints known_;
 };
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
@@ -169,13 +197,17 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name,
 }
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {
-  if (const auto lock = lock_->load(); lock && lock->is_here()) lock->check_root();
+  const auto lock = lock_->load();
+  const bool is_owner = lock && lock->is_here();
+  if (is_owner) lock->check_root();
+  const auto known = is_owner ? lock_->known() : detail::shared_lock::checkpoints{};
   const auto root = detail::open_root(path_, false);
   if (!root->fd) return {};
   std::vector<std::string> names;
   constexpr int most = 100;
-  for (int tries = 1; !detail::list_checkpoints(*root, names); ++tries)
+  for (int tries = 1; !detail::list_checkpoints(*root, known.names, names); ++tries)
     if (tries == most) fail(errc::busy, {path_, " cannot be listed: other processes change it all the time"});
+  if (is_owner) lock_->learn(known, names);
   if (names.empty()) detail::refuse_checkpoint(*root);
   cairn::detail::sort_items(names, checkpoint_before);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
@@ -203,9 +235,11 @@ CAIRN_INLINE void directory::remove(std::string_view name) {
     const auto there = detail::open_in(*root, std::string(name));
     if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
     detail::require_own(there);
+    lock_->forget(name);
     const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
     if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
     detail::delete_directory(*root, now_at, there, nullptr);
+    lock_->forget(name);  // a list may have found it meanwhile
   });
 }
 
