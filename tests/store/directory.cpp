@@ -304,8 +304,7 @@ TEST_CASE("an owner that was taken over while it writes gets no other error") {
   directory store(scratch.path(), options);
   const auto owned = store.lock();
   const std::function<void(cairn::stores::transaction&)> calls[] = {
-      [](auto& a) { a.create(cairn::detail::shard_file(1, 2), 1); },
-      [](auto& a) { a.publish(); }};
+      [](auto& a) { a.create(cairn::detail::shard_file(1, 2), 1); }, [](auto& a) { a.publish(); }};
   for (const auto& call : calls) {
     const auto transaction = store.begin("a");
     transaction->create(cairn::detail::shard_file(0, 2), 0);

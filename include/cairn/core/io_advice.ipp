@@ -48,7 +48,8 @@ CAIRN_INLINE std::string io_advice(std::string path, int number) {
   if (number == ENOSPC) {
     struct statvfs disk{};
     if (::statvfs(path.c_str(), &disk) != 0) return {};
-    if (disk.f_files != 0 && disk.f_favail == 0) return "; no inodes are free: each file needs one, so remove some files";
+    if (disk.f_files != 0 && disk.f_favail == 0)
+      return "; no inodes are free: each file needs one, so remove some files";
     return "; " + text(std::uint64_t{disk.f_bavail} * disk.f_frsize) + " bytes are free";
   }
   if (about.st_uid == ::geteuid()) return {};

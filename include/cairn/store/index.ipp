@@ -185,8 +185,7 @@ inline void check_parts(const checkpoint_index& index, std::string_view origin) 
 
 CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin, index_part part) {
   const std::size_t opening = index_opening.size();
-  if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits)
-    refuse_index(origin);
+  if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits) refuse_index(origin);
   const auto stored = parse_hex(text.substr(opening, checksum_digits));
   if (!stored || *stored != index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
