@@ -256,6 +256,10 @@ TEST_CASE("files of others are never deleted, in the root nor in a checkpoint") 
                                         "step-000000001/sub/y",
                                         "step-000000007/mine.txt",
                                         ".tmp-mine/z",
+                                        ".tmp-mine/index.json",
+                                        ".tmp-mine/shard-00000-of-00001.safetensors",
+                                        ".old-mine/index.json",
+                                        ".old-step-000000009/index.json",
                                         "shard-00000-of-00001.safetensors"};
   checkpointer checkpoints(root, {.keep_last = 1});
   save_all(checkpoints, {1});

@@ -71,7 +71,8 @@ std::vector<std::map<std::string, std::string>> read_lines(const std::string& te
                            {"bytes", natural_form, false},
                            {"total", natural_form, false},
                            {"seconds", real_form, false},
-                           {"message", text_form, false}}));
+                           {"message", text_form, false},
+                           {"code", text_form, false}}));
   }
   REQUIRE(at == text.size());
   return objects;
@@ -178,6 +179,7 @@ TEST_CASE("JSON lines: what any event says reads back, whatever its bytes") {
     auto what = static_cast<kind>(random() % 14);
     if (what == kind::progress) what = kind::failed;
     events.push_back({what, text(), number(), number(), number(), static_cast<double>(number() % 1000) / 8, text()});
+    if (i % 3 == 0) events.back().code = cairn::errc::busy;
     line(events.back());
   }
   const auto objects = read_lines(contents(out.get()));
@@ -189,6 +191,7 @@ TEST_CASE("JSON lines: what any event says reads back, whatever its bytes") {
     std::map<std::string, std::string> expected{{"event", std::string(name(e.what))}, {"step", std::to_string(e.step)}};
     if (!e.checkpoint.empty()) expected["checkpoint"] = e.checkpoint;
     if (!e.message.empty()) expected["message"] = e.message;
+    if (e.code) expected["code"] = cairn::name(*e.code);
     if (e.bytes != 0) expected["bytes"] = std::to_string(e.bytes);
     if (e.total != 0) expected["total"] = std::to_string(e.total);
     if (e.seconds != 0) expected["seconds"] = std::to_string(e.seconds);

@@ -2,6 +2,8 @@
 #include "cairn/save.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -328,6 +330,23 @@ TEST_CASE("a file system without room left: the save says so, and the older chec
   }
   CHECK(left.size() == 1);
   CHECK(fresh == tests::trained(3));
+}
+
+// As homes that an automounter mounts: the directories above them have no fsync, as those of /proc.
+TEST_CASE("a durable save on a file system that is mounted below one without fsync") {
+  const auto failure = tests::in_child([] {
+    const auto is_mounted = ::unshare(CLONE_NEWNS) == 0 &&
+                            ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                            ::mount("tmpfs", "/proc/fs", "tmpfs", 0, nullptr) == 0;
+    if (!is_mounted) cairn::fail(errc::invalid, {"no file system can be mounted here"});
+    cairn::save("/proc/fs/once", tests::trained(1));
+    cairn::checkpointer("/proc/fs/a/run", {}).save(tests::trained(2), {.step = 1});
+    tests::trainer fresh;
+    cairn::load("/proc/fs/a/run", fresh);
+    if (fresh != tests::trained(2)) cairn::fail(errc::corrupt, {"another state"});
+  });
+  if (failure.says("no file system can be mounted")) SKIP(failure.sentence);
+  CHECK(failure.sentence == "");
 }
 
 TEST_CASE("a directory that may only be read: the save says so, and the older checkpoint stays") {

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -45,6 +47,8 @@ struct event {
   std::uint64_t total = 0;  ///< bytes in all, as the kind says
   double seconds = 0;       ///< as the kind says
   std::string message{};    ///< without "cairn: ", with which error::what() begins
+  /// Of the error that `message` is the text of, if it is one.
+  std::optional<errc> code{};
 };
 
 /// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,17 @@ TEST_CASE("an error carries its code and a sentence that says whose it is") {
     return;
   }
   FAIL("nothing was thrown");
+}
+
+TEST_CASE("every code has a name of its own") {
+  std::set<std::string_view> names;
+  const auto last = static_cast<int>(cairn::errc::lost_rank);
+  for (int code = 0; code <= last; ++code) names.insert(cairn::name(static_cast<cairn::errc>(code)));
+  CHECK(names.size() == static_cast<std::size_t>(last) + 1);
+  CHECK(cairn::name(cairn::errc::io) == "io");
+  CHECK(cairn::name(cairn::errc::busy) == "busy");
+  CHECK(cairn::name(cairn::errc::lost_rank) == "lost_rank");
+  CHECK(cairn::name(static_cast<cairn::errc>(last + 1)) == "unknown");
 }
 
 TEST_CASE("an error of the system names action, file and cause") {

@@ -2,6 +2,7 @@
 #include "cairn/core/io_advice.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -35,6 +36,17 @@ TEST_CASE("a full disk: the bytes that are free; a limit: its number; nothing wh
   for (const int number : {ENOENT, EIO, EINVAL}) CHECK(io_advice(scratch.path(), number).empty());
   CHECK(io_advice("not/there", ENOSPC).empty());
   CHECK(io_advice("", EACCES).empty());
+}
+
+TEST_CASE("a disk without inodes, and a quota, are said to be that") {
+  CHECK(io_advice("x", EDQUOT).find("quota -s") != std::string::npos);
+  const sample::scratch scratch;
+  const auto command = "mount -t tmpfs -o nr_inodes=2 tmpfs " + scratch.path() + " 2>/dev/null";
+  if (::geteuid() != 0 || std::system(command.c_str()) != 0) SKIP("no file system can be mounted here");
+  sample::spill(scratch.path("a"), "x");
+  const auto advice = io_advice(scratch.path("b"), ENOSPC);
+  CHECK(std::system(("umount -l " + scratch.path()).c_str()) == 0);
+  CHECK(advice.starts_with("; no inodes are free"));
 }
 
 TEST_CASE("not a directory: what is in the way") {

@@ -23,6 +23,7 @@
 
 #include "cairn/system/parallel.hpp"
 #include "cairn/merge.hpp"
+#include "cairn/store/hidden_name.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"
@@ -153,7 +154,8 @@ std::vector<version> undisturbed(const plan& how) {
 
 /// What a process leaves that is killed while it saves: part of a shard, in a directory that is not published.
 void leave_remains(const std::string& root, std::uint64_t step) {
-  const auto hidden = root + "/.tmp-" + cairn::detail::checkpoint_name(step);
+  const auto hidden =
+      root + "/.tmp-" + cairn::detail::checkpoint_name(step) + "." + cairn::stores::detail::new_attempt("", "");
   fs::create_directory(hidden);
   const auto file =
       cairn::posix::open_at(AT_FDCWD, hidden + "/" + cairn::detail::shard_file(0, 1), O_WRONLY | O_CREAT | O_EXCL);
@@ -406,6 +408,7 @@ TEST_CASE("lost writes: a sync fails, the run goes on, and then the machine cras
 // The names above the checkpoints are their maker's to sync; file systems with a journal do it all the same.
 TEST_CASE("lost writes: a directory of checkpoints that somebody else made and did not sync") {
   auto how = plans(true)[0];
+  how.root = "somewhere/deep/run";
   how.finds_root = true;
   tally result;
   crash_all(record_all({how}), 100, result);

@@ -78,6 +78,9 @@ inline std::string index_file(const std::string& metrics, const std::string& not
   return text;
 }
 
+/// The same, with members of `user`.
+inline std::string with_user(const std::string& members) { return index_file("},\"user\":{" + members, "", "", ""); }
+
 struct file {
   std::string kind;
   std::string text;
@@ -97,6 +100,7 @@ inline std::vector<file> files_of(std::size_t bytes) {
   const std::string empty = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   std::vector<file> all;
   all.push_back({"metrics", index_file(of([&](std::size_t i) { return name(i) + ":1"; }), "", "", ""), true});
+  all.push_back({"user", with_user(of([&](std::size_t i) { return name(i) + ":\"\""; })), true});
   all.push_back({"notes", index_file("", of([&](std::size_t i) { return name(i) + ":[]"; }), "", ""), true});
   all.push_back(
       {"numbers of notes", index_file("", "\"a\":[" + of([](std::size_t) { return "1"; }) + "]", "", ""), true});

@@ -80,6 +80,16 @@ TEST_CASE("the ranks that differ from most others are named, with the path") {
       "leaf0 differs at rank 1; leaf1 differs at rank 1; leaf2 differs at rank 0 1; leaf3 differs at rank 1, and more");
 }
 
+TEST_CASE("an array with two pieces in the sample, its end and its beginning, is named once") {
+  std::mt19937_64 random(18);
+  sample::leaves leaves;
+  leaves.add("a", cairn::dtype::u8, {10}, random);
+  leaves.add("b", cairn::dtype::u8, {10}, random);
+  const std::vector<piece> pieces{{0, 8, 2}, {0, 0, 2}, {1, 0, 10}};
+  const std::vector<std::vector<std::uint64_t>> samples{{1, 2, 3}, {1, 2, 3}, {4, 5, 6}};
+  CHECK(find_difference(leaves.list, pieces, samples) == "a differs at rank 2; b differs at rank 2");
+}
+
 TEST_CASE("elements that lie apart are hashed as those that lie together") {
   std::mt19937_64 random(17);
   sample::leaves leaves;

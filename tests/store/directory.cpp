@@ -31,16 +31,19 @@ namespace {
 /// What the file system does wrong with renames, as network file systems do.
 struct rename_faults {
   bool has_no_flags = false;        // and so no exchange of names
+  bool answers_eperm = false;       // where there is a directory, as sshfs
   int errors_after = 0;             // the next n renames report EIO and are done
   int fails_from = 0, renames = 0;  // the n-th rename and all later ones report EIO and are not done; 0: none
 };
 rename_faults faulty;  // NOLINT
 
+std::size_t looks = 0;              // at names  NOLINT
 std::function<void()> before_look;  // what another process does before this one looks at a name, once  NOLINT
 
 }  // namespace
 
 extern "C" int fstatat(int directory, const char* path, struct stat* about, int flags) noexcept {
+  ++looks;
   if (const auto done = std::exchange(before_look, nullptr)) done();
   return static_cast<int>(::syscall(SYS_newfstatat, directory, path, about, flags));
 }
@@ -52,6 +55,7 @@ extern "C" int renameat2(int from_directory, const char* from, int to_directory,
   errno = EIO;
   if (faulty.fails_from != 0 && ++faulty.renames >= faulty.fails_from) return -1;
   const auto result = static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
+  if (faulty.answers_eperm && result != 0 && (errno == EEXIST || errno == ENOTEMPTY)) errno = EPERM;
   if (result != 0 || faulty.errors_after == 0) return result;
   --faulty.errors_after;
   errno = EIO;
@@ -129,15 +133,17 @@ TEST_CASE("what a killed process left is taken over") {
   const sample::scratch scratch;
   for (const bool durable : {false, true}) {
     directory store(scratch.path(), {.durable = durable});
-    fs::create_directories(scratch.path(".tmp-a"));
-    sample::spill(scratch.path(".tmp-a/" + cairn::detail::shard_file(3, 9)), "half");
+    const auto left = ".tmp-a." + this_machine(scratch) + "01234567";
+    fs::create_directories(scratch.path(left));
+    sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(3, 9)), "half");
     write_shard(store, "a", 100);
     CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(sample::names_in(scratch.path("a")) ==
           std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
   }
-  fs::create_directories(scratch.path(".tmp-b"));
-  sample::spill(scratch.path(".tmp-b/index.json"), "half");
+  const auto left = ".tmp-b." + this_machine(scratch) + "01234567";
+  fs::create_directories(scratch.path(left));
+  sample::spill(scratch.path(left + "/index.json"), "half");
   static_cast<void>(directory(scratch.path()).lock());
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
@@ -159,6 +165,54 @@ TEST_CASE("files of others stay") {
   const auto failure = sample::failure_of([&] { write_shard(store, "a", 1); });
   CHECK(failure.code == errc::invalid);
   CHECK(failure.says(scratch.path("a") + " is no checkpoint and holds"));
+}
+
+TEST_CASE("hidden directories of others stay") {
+  const sample::scratch scratch;
+  const std::vector<std::string> others{".old-model", ".old-step-000000001", ".tmp-model", ".tmp-step-000000001"};
+  for (const auto& name : others)
+    for (const auto& file : {std::string("index.json"), cairn::detail::shard_file(0, 1)}) {
+      fs::create_directories(scratch.path(name));
+      sample::spill(scratch.path(name + "/" + file), "mine");
+    }
+  directory store(scratch.path());
+  write_shard(store, "model", 10);
+  store.remove("model");
+  static_cast<void>(store.lock());
+  CHECK(store.list().empty());
+  CHECK(sample::names_in(scratch.path()) == others);
+  for (const auto& name : others) CHECK(sample::names_in(scratch.path(name)).size() == 2);
+}
+
+TEST_CASE("what an owner does takes as many calls, however many checkpoints there are") {
+  std::vector<std::size_t> counts;
+  for (const unsigned kept : {3U, 30U}) {
+    const sample::scratch scratch;
+    directory store(scratch.path(), {.durable = false});
+    for (unsigned step = 1; step <= kept; ++step) write_shard(store, cairn::detail::checkpoint_name(step), 10);
+    const auto owned = store.lock();
+    CHECK(store.list().size() == kept);
+    looks = 0;
+    write_shard(store, cairn::detail::checkpoint_name(kept + 1), 10);
+    CHECK(store.list().size() == kept + 1);
+    store.remove(cairn::detail::checkpoint_name(1));
+    CHECK(store.list().size() == kept);
+    counts.push_back(looks);
+  }
+  CHECK(counts[0] == counts[1]);
+}
+
+// What stays of it is a directory of this name.
+TEST_CASE("an owner does not list what it has removed beside files of others") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  const auto owned = store.lock();
+  write_shard(store, "step-000000001", 10);
+  sample::spill(scratch.path("step-000000001/notes.txt"), "mine");
+  CHECK(store.list().size() == 1);
+  store.remove("step-000000001");
+  CHECK(fs::exists(scratch.path("step-000000001/notes.txt")));
+  CHECK(store.list().empty());
 }
 
 TEST_CASE("a removal that ends half-way is finished by the next owner") {
@@ -242,6 +296,28 @@ TEST_CASE("an owner that was taken over changes nothing more") {
   }
   CHECK(other.list() == std::vector<std::string>{"a"});
   CHECK_NOTHROW(write_shard(other, "c", 10));
+}
+
+TEST_CASE("an owner that was taken over while it writes gets no other error") {
+  const sample::scratch scratch;
+  const auto options = cairn::stores::directory_options{.lease = std::chrono::hours(1)};
+  directory store(scratch.path(), options);
+  const auto owned = store.lock();
+  const std::function<void(cairn::stores::transaction&)> calls[] = {
+      [](auto& a) { a.create(cairn::detail::shard_file(1, 2), 1); }, [](auto& a) { a.publish(); }};
+  for (const auto& call : calls) {
+    const auto transaction = store.begin("a");
+    transaction->create(cairn::detail::shard_file(0, 2), 0);
+    fs::rename(scratch.path(".lock"), scratch.path("stopped"));
+    for (const auto& name : sample::names_in(scratch.path()))
+      if (name.starts_with(".tmp-")) fs::remove_all(scratch.path(name));
+    const auto taken = directory(scratch.path(), options).lock();
+    const auto failure = sample::failure_of([&] { call(*transaction); });
+    CHECK(failure.code == errc::busy);
+    CHECK(failure.says("another process has taken over " + scratch.path()));
+    fs::remove_all(scratch.path(".lock"));
+    fs::rename(scratch.path("stopped"), scratch.path(".lock"));
+  }
 }
 
 TEST_CASE("what another rank of a dead job still writes comes to nothing") {
@@ -480,6 +556,21 @@ TEST_CASE("a checkpoint is replaced on a file system that cannot exchange names"
     CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
     CHECK(cairn::stores::read_text(*reader, 0, 100).size() == 100);
   }
+}
+
+TEST_CASE("a rename onto a directory that is refused as something else") {
+  const sample::scratch scratch;
+  faulty = {.has_no_flags = true, .answers_eperm = true};
+  fs::create_directories(scratch.path(".lock"));
+  sample::spill(scratch.path(".lock/owner"), "");  // of a killed process
+  directory store(scratch.path(), {.lease = std::chrono::milliseconds(30)});
+  CHECK_NOTHROW(store.lock());
+  for (const std::size_t bytes : {10U, 20U}) {
+    write_shard(store, "a", bytes);
+    CHECK(shard_bytes(scratch, "a") == bytes);
+  }
+  faulty = {};
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
 }
 
 TEST_CASE("a rename that is done though it reports an error") {

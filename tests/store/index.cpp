@@ -326,6 +326,38 @@ TEST_CASE("the index of a checkpoint is found through its store") {
         cairn::errc::not_found);
 }
 
+namespace {
+
+/// A store with an index of zeros, of which only the beginning can be read.
+struct zeros {
+  struct file final : cairn::stores::source {
+    [[nodiscard]] std::uint64_t size() const override { return std::uint64_t{900} << 20U; }
+    void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+      for (const auto& each : into) {
+        if (offset + each.size() > 4096) cairn::fail(cairn::errc::io, {"all of it is read"});
+        std::fill(each.begin(), each.end(), std::byte{0});
+      }
+    }
+  };
+  [[nodiscard]] static std::string location() { return "zeros"; }
+  [[nodiscard]] static cairn::stores::ownership lock() { return {}; }
+  [[nodiscard]] static std::unique_ptr<cairn::stores::transaction> begin(std::string_view) { return {}; }
+  [[nodiscard]] static std::vector<std::string> list() { return {"a"}; }
+  [[nodiscard]] static std::vector<std::string> files(std::string_view) { return {"index.json"}; }
+  [[nodiscard]] static std::unique_ptr<cairn::stores::source> open(std::string_view, std::string_view) {
+    return std::make_unique<file>();
+  }
+  static void remove(std::string_view) {}
+};
+
+}  // namespace
+
+TEST_CASE("a large file that is no index is not read") {
+  const auto failure = sample::failure_of([] { static_cast<void>(cairn::detail::read_index(zeros{}, "a")); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.says("not the index of a cairn checkpoint"));
+}
+
 TEST_CASE("a checkpoint's id is that of its headers, unless another one is written") {
   cairn::detail::checkpoint_index index;
   index.shards = {{cairn::detail::shard_file(0, 2), 1, 2, ""}, {cairn::detail::shard_file(1, 2), 3, 4, ""}};

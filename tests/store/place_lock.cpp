@@ -196,6 +196,22 @@ TEST_CASE("a lock that was taken over, and a root that was moved or deleted, are
   CHECK(fs::is_empty(scratch.path("moved")));
 }
 
+// sshfs and others answer by paths: what is open here is what another owner has put there.
+TEST_CASE("the lock of another owner is not taken for this one's because it is the same file") {
+  const sample::scratch scratch;
+  {
+    const place_lock lock(open(scratch.path()), 60s, {});
+    auto other = parse_owner(sample::slurp(scratch.path(".lock/owner"))).value();
+    CHECK_NOTHROW(lock.check());
+    ++other.random;
+    sample::spill(scratch.path(".lock/owner"), to_text(other));
+    const auto failure = sample::failure_of([&] { lock.check(); });
+    CHECK(failure.code == errc::busy);
+    CHECK(failure.says("another process has taken over " + scratch.path()));
+  }
+  CHECK(fs::exists(scratch.path(".lock/owner")));  // it is not removed either
+}
+
 TEST_CASE("what is in the way") {
   const sample::scratch scratch;
   fs::create_directories(scratch.path(".lock"));

@@ -66,12 +66,11 @@ TEST_CASE("descriptors are owned once") {
 TEST_CASE("directories are made with their parents, and again") {
   const sample::scratch scratch;
   for (int again = 0; again < 2; ++again) {
-    posix::make_directories(scratch.path("a/b//c"), again == 0);
+    posix::make_directories(scratch.path("a/b//c"));
     CHECK(std::filesystem::is_directory(scratch.path("a/b/c")));
   }
   sample::spill(scratch.path("file"), "x");
-  CHECK(
-      sample::failure_of([&] { posix::make_directories(scratch.path("file/below"), false); }).says("Not a directory"));
+  CHECK(sample::failure_of([&] { posix::make_directories(scratch.path("file/below")); }).says("Not a directory"));
 }
 
 TEST_CASE("what cannot be flushed to a disk is an error") {

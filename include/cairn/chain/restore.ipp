@@ -100,7 +100,8 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
         notify(on_event, {.what = event::kind::fell_back,
                           .checkpoint = store.location() + "/" + name,
                           .step = parse_checkpoint_name(name).value_or(0),
-                          .message = std::string(cause.sentence())});
+                          .message = std::string(cause.sentence()),
+                          .code = cause.code()});
       }
     }
     if (is_outdated) continue;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -34,6 +35,14 @@ enum class errc {
   cancelled,  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
   lost_rank  ///< a rank of the group has ended, or has not answered in time
 };
+
+/// For logs: "io", "no_memory".
+[[nodiscard]] constexpr std::string_view name(errc code) noexcept {
+  constexpr std::string_view names[] = {"io",   "no_memory", "corrupt", "unreadable",  "mismatch",  "not_found",
+                                        "busy", "stale",     "invalid", "unsupported", "cancelled", "lost_rank"};
+  const auto number = static_cast<std::size_t>(code);
+  return number < std::size(names) ? names[number] : "unknown";
+}
 
 /// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree. It is one line of at most
 /// `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.

@@ -12,8 +12,8 @@ namespace cairn::inline v0_1::detail {
 /// a store that is no directory.
 [[nodiscard]] CAIRN_INLINE std::string missing_advice(std::string path);
 
-/// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free, which limit is too
-/// low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
+/// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free or that it has no
+/// inodes, a quota, which limit is too low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
 [[nodiscard]] CAIRN_INLINE std::string io_advice(std::string path, int number);
 
 }  // namespace cairn::inline v0_1::detail

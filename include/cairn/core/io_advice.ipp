@@ -41,12 +41,15 @@ CAIRN_INLINE std::string io_advice(std::string path, int number) {
     while (!path.empty() && ::lstat(path.c_str(), &about) != 0) path = above(path);
     return path.empty() || S_ISDIR(about.st_mode) ? std::string() : "; " + path + " is no directory: move it away";
   }
+  if (number == EDQUOT) return "; the quota of this user, group or project is used up: quota -s shows it, or lfs quota";
   if (number != EACCES && number != EPERM && number != ENOSPC) return {};
   while (!path.empty() && ::stat(path.c_str(), &about) != 0) path = above(path);
   if (path.empty()) return {};
   if (number == ENOSPC) {
     struct statvfs disk{};
     if (::statvfs(path.c_str(), &disk) != 0) return {};
+    if (disk.f_files != 0 && disk.f_favail == 0)
+      return "; no inodes are free: each file needs one, so remove some files";
     return "; " + text(std::uint64_t{disk.f_bavail} * disk.f_frsize) + " bytes are free";
   }
   if (about.st_uid == ::geteuid()) return {};

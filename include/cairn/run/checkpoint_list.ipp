@@ -157,7 +157,8 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
     emit({.what = event::kind::failed,
           .checkpoint = store_.location(),
           .step = newest_step_.value_or(0),
-          .message = std::string(cause.sentence())});
+          .message = std::string(cause.sentence()),
+          .code = cause.code()});
     return 0;
   }
   return remove(plan).count;
@@ -211,7 +212,8 @@ CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<
       emit({.what = event::kind::failed,
             .checkpoint = path,
             .step = found.entry.step,
-            .message = std::string(cause.sentence())});
+            .message = std::string(cause.sentence()),
+            .code = cause.code()});
       if (!done.failure) done.failure = cause;
       stays();
       continue;

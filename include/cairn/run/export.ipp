@@ -232,7 +232,8 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
           " is a directory: choose another name, which ends in .safetensors for a file, and does not for a "
           "directory"});
   new_directories above(directory);
-  posix::make_directories(directory, options.durable);
+  posix::make_directories(directory);
+  if (options.durable) posix::sync_ancestors(directory);
 
   stores::detail::replaced_files made(directory, options.durable);
   if (made.is_checkpoint())
@@ -241,7 +242,6 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
   refuse_source(from, made, names, is_one_file);
   made.remove([&](std::string_view entry) {
     const auto of = stores::detail::hidden_checkpoint(entry, stores::detail::temporary_prefix);
-    if (stores::detail::attempt_of(entry).empty()) return false;
     return is_one_file ? of == name : of == exported_file || of == exported_index || is_exported_part(of);
   });
   export_report report;

@@ -41,6 +41,7 @@ CAIRN_INLINE std::string json_line(const event& what) {
   add_number("total", what.total);
   if (what.seconds != 0) json.key("seconds").real(what.seconds);
   add_text("message", what.message);
+  if (what.code) json.key("code").text(name(*what.code));
   return json.end_object().take() + "\n";
 }
 

@@ -10,7 +10,6 @@
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/paths.hpp"
-#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -32,9 +31,7 @@ save_report save_described(const std::string& path, const save_options& options,
   return with_errors(path + " cannot be saved", [&] {
     const auto at = split_path(path);
     any_store store = stores::directory(at.directory, {.durable = options.durable});
-    auto report = save_checkpoint(store, job_of(at.name, describe(), options), options.shards);
-    if (options.durable) posix::sync_ancestors(at.directory);
-    return report;
+    return save_checkpoint(store, job_of(at.name, describe(), options), options.shards);
   });
 }
 

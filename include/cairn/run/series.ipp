@@ -121,6 +121,7 @@ CAIRN_INLINE error checkpoint_series::failed(event what, const std::exception_pt
     failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
   }
   what.message = std::string(failure.sentence());
+  what.code = failure.code();
   if (!is_reported) emit(what);
   return failure;
 }

@@ -51,6 +51,7 @@ CAIRN_INLINE error checkpoint_series::merge_failed(const std::exception_ptr& cau
   auto what = about(event::kind::failed, parse_checkpoint_name(base_.parent()->name).value_or(0));
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be merged"}));
   what.message = std::string(failure.sentence());
+  what.code = failure.code();
   if (failure.code() != errc::cancelled) emit(what);
   return failure;
 }

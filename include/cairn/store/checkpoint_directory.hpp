@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -116,13 +117,16 @@ inline void require_own(const open_directory& there) {
 }
 
 /// Renames the directory that is open as `moved`. A file system may report an error after the deed, as NFS does when it sends a request again.
-/// False, with errno, if it still has its old name.
+/// False, with errno, if it still has its old name. EEXIST: a directory has the new name; some file systems give other errors then, as sshfs EPERM.
 [[nodiscard]] inline bool rename_in(const open_directory& root, const std::string& from, const std::string& to,
                                     const open_directory& moved) {
   if (::renameat(root.fd.get(), from.c_str(), root.fd.get(), to.c_str()) == 0) return true;
   const int failure = errno;
   if (posix::is_same(root.fd.get(), to, moved.fd.get())) return true;
-  errno = failure;
+  struct stat there{};
+  const bool exists = failure != ENOENT && ::fstatat(root.fd.get(), to.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      S_ISDIR(there.st_mode);
+  errno = exists || failure == ENOTEMPTY ? EEXIST : failure;  // it may have gone meanwhile
   return false;
 }
 
@@ -180,15 +184,16 @@ inline void delete_directory(const open_directory& root, const std::string& name
   return !there || has_index_now() || !posix::is_same(root.fd.get(), name, there.get());
 }
 
-/// The names of the checkpoints in `root`, also of those that are being replaced. False if a name has led to something else meanwhile, so
-/// that its checkpoint may be missing.
-[[nodiscard]] inline bool list_checkpoints(const open_directory& root, std::vector<std::string>& names) {
+/// The names of the checkpoints in `root`, also of those that are being replaced. Those in `known` are not looked at. False if a name has led to
+/// something else meanwhile, so that its checkpoint may be missing.
+[[nodiscard]] inline bool list_checkpoints(const open_directory& root, const std::set<std::string>& known,
+                                           std::vector<std::string>& names) {
   names.clear();
   bool is_complete = true;
   for (const auto& entry : root.entries()) {
     std::string replaced(hidden_checkpoint(entry, replaced_prefix));
     if (replaced.empty() && entry.front() == '.') continue;
-    if (has_index(root, entry) || (!replaced.empty() && has_index(root, replaced)))
+    if (known.contains(entry) || has_index(root, entry) || (!replaced.empty() && has_index(root, replaced)))
       names.push_back(replaced.empty() ? entry : std::move(replaced));
     else if (has_changed(root, entry))
       is_complete = false;
@@ -241,7 +246,7 @@ struct recovery {
 [[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
   const auto attempt = attempt_of(entry);
   const auto machine = attempt.substr(0, machine_digits);
-  if (attempt.empty() || machine == machine_id(device_of(left))) return true;
+  if (machine == machine_id(device_of(left))) return true;
   // Other processes of the former owner's machine may live.
   if (const auto writer = writer_of(attempt); !writer.empty() && writer == what.former_writer) return true;
   if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
@@ -275,6 +280,7 @@ inline std::vector<std::string> recover(const open_directory& root, const recove
         static_cast<void>(rename_in(root, entry, of, left));  // if that fails it stays what a reader of `of` gets
         continue;
       }
+      static_cast<void>(::fsync(root.fd.get()));  // the crashed process may not have: the newer name comes first
       const auto newer = open_in(root, of);
       delete_directory(root, entry, left, newer.fd ? &newer : nullptr);
     } catch (const error&) {  // somebody else's

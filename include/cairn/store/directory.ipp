@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -26,9 +28,15 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-/// The lock that a store and its copies have, while it is held. Thread-safe.
+/// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes checkpoints then. Thread-safe.
 class shared_lock {
  public:
+  /// Names of checkpoints that are there if their directories are.
+  struct checkpoints {
+    std::set<std::string> names;
+    std::uint64_t removals = 0;
+  };
+
   [[nodiscard]] std::shared_ptr<const place_lock> load() const {
     const std::lock_guard guard(mutex_);
     return lock_.lock();
@@ -36,15 +44,35 @@ class shared_lock {
   void store(const std::shared_ptr<const place_lock>& lock) {
     const std::lock_guard guard(mutex_);
     lock_ = lock;
+    known_.names.clear();
+  }
+
+  [[nodiscard]] checkpoints known() const {
+    const std::lock_guard guard(mutex_);
+    return known_;
+  }
+  /// What a list that began with `before` has found.
+  void learn(checkpoints before, const std::vector<std::string>& found) {
+    before.names.clear();  // those without a step in their names may be replaced by others
+    std::copy_if(found.begin(), found.end(), std::inserter(before.names, before.names.end()),
+                 [](const std::string& name) { return cairn::detail::parse_checkpoint_name(name).has_value(); });
+    const std::lock_guard guard(mutex_);
+    if (before.removals == known_.removals) known_ = std::move(before);
+  }
+  void forget(std::string_view name) {
+    const std::lock_guard guard(mutex_);
+    known_.names.erase(std::string(name));
+    ++known_.removals;
   }
 
  private:
   mutable std::mutex mutex_;
   std::weak_ptr<const place_lock> lock_;
+  checkpoints known_;
 };
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
-[[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make, bool durable) {
+[[nodiscard]] inline std::shared_ptr<const open_directory> open_root(const std::string& path, bool make) {
   const auto open = [&] { return posix::open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY); };
   open_directory root{path, open()};
   if (!root.fd && errno == ENOENT) {
@@ -53,7 +81,7 @@ class shared_lock {
                       " is a symbolic link to something that is not there, as where a file system is not mounted"});
     errno = ENOENT;
     if (make) {
-      posix::make_directories(path, durable);
+      posix::make_directories(path);
       root.fd = open();
     }
   }
@@ -81,7 +109,7 @@ inline void refuse_checkpoint(const open_directory& root) {
   };
   auto there = open(path);
   if (!there.fd) {  // it may be in the middle of being replaced, or just have been
-    const auto in = open_root(root, false, false);
+    const auto in = open_root(root, false);
     const auto replaced = in->fd ? find_replaced(*in, name) : std::string();
     if (!replaced.empty()) there = open(in->file(replaced));
     if (!there.fd) there = open(path);
@@ -135,7 +163,7 @@ CAIRN_INLINE std::shared_ptr<const detail::place_lock> directory::checked_lock()
 }
 
 CAIRN_INLINE ownership directory::lock() {
-  const auto root = detail::open_root(path_, true, options_.durable);
+  const auto root = detail::open_root(path_, true);
   detail::refuse_checkpoint(*root);
   // In a forked child it is the parent's.
   const std::shared_ptr<const detail::place_lock> lock(new detail::place_lock(root, options_.lease, options_.job),
@@ -151,28 +179,35 @@ CAIRN_INLINE ownership directory::lock() {
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  auto lock = checked_lock();
-  auto root = detail::open_root(path_, !lock, options_.durable);  // a root that is locked is there
-  return std::make_unique<detail::directory_transaction>(std::move(root), std::move(lock), std::string(name),
-                                                         options_.lease, options_.durable);
+  const auto lock = checked_lock();
+  return detail::guarded(lock, [&] {
+    auto root = detail::open_root(path_, !lock);  // a root that is locked is there
+    if (!lock && options_.durable) posix::sync_ancestors(path_);
+    return std::make_unique<detail::directory_transaction>(std::move(root), lock, std::string(name), options_.lease,
+                                                           options_.durable);
+  });
 }
 
 CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
-  const auto root = detail::open_root(path_, false, false);
+  const auto root = detail::open_root(path_, false);
   if (detail::attempt_of(detail::hidden_name(detail::temporary_prefix, name, attempt)) != attempt || !root->fd)
     fail(errc::not_found, {"nobody is saving to ", path_, "/", name, " as attempt ", attempt});
   return std::make_unique<detail::joined_transaction>(*root, name, attempt, options_.durable);
 }
 
 CAIRN_INLINE std::vector<std::string> directory::list() const {
-  if (const auto lock = lock_->load(); lock && lock->is_here()) lock->check_root();
-  const auto root = detail::open_root(path_, false, false);
+  const auto lock = lock_->load();
+  const bool is_owner = lock && lock->is_here();
+  if (is_owner) lock->check_root();
+  const auto known = is_owner ? lock_->known() : detail::shared_lock::checkpoints{};
+  const auto root = detail::open_root(path_, false);
   if (!root->fd) return {};
   std::vector<std::string> names;
   constexpr int most = 100;
-  for (int tries = 1; !detail::list_checkpoints(*root, names); ++tries)
+  for (int tries = 1; !detail::list_checkpoints(*root, known.names, names); ++tries)
     if (tries == most) fail(errc::busy, {path_, " cannot be listed: other processes change it all the time"});
+  if (is_owner) lock_->learn(known, names);
   if (names.empty()) detail::refuse_checkpoint(*root);
   cairn::detail::sort_items(names, checkpoint_before);
   names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
@@ -194,14 +229,18 @@ CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std:
 CAIRN_INLINE void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   const auto lock = checked_lock();
-  const auto root = detail::open_root(path_, !lock, options_.durable);
-  detail::recover(*root, {.name = name});
-  const auto there = detail::open_in(*root, std::string(name));
-  if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
-  detail::require_own(there);
-  const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
-  if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
-  detail::delete_directory(*root, now_at, there, nullptr);
+  detail::guarded(lock, [&] {
+    const auto root = detail::open_root(path_, !lock);
+    detail::recover(*root, {.name = name});
+    const auto there = detail::open_in(*root, std::string(name));
+    if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
+    detail::require_own(there);
+    lock_->forget(name);
+    const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
+    if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
+    detail::delete_directory(*root, now_at, there, nullptr);
+    lock_->forget(name);  // a list may have found it meanwhile
+  });
 }
 
 }  // namespace cairn::inline v0_1::stores

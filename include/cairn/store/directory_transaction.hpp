@@ -26,15 +26,18 @@ namespace cairn::inline v0_1::stores::detail {
 /// Files that are being written into a directory.
 class new_files {
  public:
-  /// `where`: the path of the checkpoint, for messages.
-  new_files(std::string where, bool durable) : where_(std::move(where)), durable_(durable) {}
+  /// `where`: the path of the checkpoint, for messages. `lock`: of the root, if this process has it.
+  new_files(std::string where, bool durable, std::shared_ptr<const place_lock> lock)
+      : where_(std::move(where)), durable_(durable), lock_(std::move(lock)) {}
 
   sink& create(const open_directory& in, std::string_view file, std::uint64_t bytes) {
     if (!cairn::detail::is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
     constexpr std::uint64_t worth_direct = 64 << 10;
     const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
-    open_.push_back(
-        std::make_unique<file_sink>(in.fd.get(), std::string(file), where_ + "/" + std::string(file), bytes, mode));
+    guarded(lock_, [&] {
+      const auto path = sentence({where_, "/", file});
+      open_.push_back(std::make_unique<guarded_file>(lock_, in.fd.get(), std::string(file), path, bytes, mode));
+    });
     created_.emplace_back(file);
     return *open_.back();
   }
@@ -50,8 +53,19 @@ class new_files {
   [[nodiscard]] const std::vector<std::string>& created() const noexcept { return created_; }
 
  private:
+  struct guarded_file final : file_sink {
+    template <class... Arguments>
+    explicit guarded_file(const std::shared_ptr<const place_lock>& of, Arguments&&... arguments)
+        : file_sink(std::forward<Arguments>(arguments)...), lock(of) {}
+    void write(std::uint64_t offset, std::span<const buffer> buffers) override {
+      guarded(lock, [&] { file_sink::write(offset, buffers); });
+    }
+    const std::shared_ptr<const place_lock>& lock;
+  };
+
   std::string where_;
   bool durable_;
+  std::shared_ptr<const place_lock> lock_;
   std::vector<std::unique_ptr<file_sink>> open_;
   std::vector<std::string> created_;
 };
@@ -60,7 +74,7 @@ class new_files {
 class joined_transaction final : public transaction {
  public:
   joined_transaction(const open_directory& root, std::string_view name, std::string_view attempt, bool durable)
-      : files_(root.file(name), durable), here_(open_in(root, hidden_name(temporary_prefix, name, attempt))) {
+      : files_(root.file(name), durable, nullptr), here_(open_in(root, hidden_name(temporary_prefix, name, attempt))) {
     if (!here_.fd) fail(errc::not_found, {"nobody is saving to ", root.file(name), " as attempt ", attempt});
   }
 
@@ -102,7 +116,7 @@ class directory_transaction final : public transaction {
         name_(std::move(name)),
         lease_(lease),
         durable_(durable),
-        files_(root_->file(name_), durable) {
+        files_(root_->file(name_), durable, lock_) {
     if (const auto there = open_in(*root_, name_); there.fd) require_own(there);
     claim();
   }
@@ -124,21 +138,26 @@ class directory_transaction final : public transaction {
     const std::string entry(file);
     if (!there.fd) return false;
     if (::linkat(there.fd.get(), entry.c_str(), here_.fd.get(), entry.c_str(), 0) == 0) return true;
-    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK) fail_io("link", there.file(file));
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK)
+      guarded(lock_, [&] { fail_io("link", there.file(file)); });
     return false;
   }
 
-  void prepare() override { files_.prepare(here_); }
+  void prepare() override {
+    guarded(lock_, [&] { files_.prepare(here_); });
+  }
 
   [[nodiscard]] std::string attempt() const override { return std::string(attempt_of(attempt_)); }
 
   void publish() override {
-    prepare();
-    if (lock_) lock_->check();
-    rename_into_place();
-    is_published_ = true;
-    if (durable_) posix::sync(root_->fd.get(), root_->path);
-    if (replaced_.fd) delete_replaced();
+    guarded(lock_, [&] {
+      files_.prepare(here_);
+      if (lock_) lock_->check();
+      rename_into_place();
+      is_published_ = true;
+      if (durable_) posix::sync(root_->fd.get(), root_->path);
+      if (replaced_.fd) delete_replaced();
+    });
   }
 
  private:
@@ -179,7 +198,7 @@ class directory_transaction final : public transaction {
 
   void rename_into_place() {
     if (rename_in(*root_, attempt_, name_, here_)) return;
-    if (errno != EEXIST && errno != ENOTEMPTY) fail_io("publish", root_->file(name_));
+    if (errno != EEXIST) fail_io("publish", root_->file(name_));
     replaced_ = open_in(*root_, name_);
     if (!posix::try_lock(replaced_.fd.get(), replaced_.path))
       fail(errc::busy, {"another process is saving to ", replaced_.path});

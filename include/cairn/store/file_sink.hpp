@@ -25,7 +25,7 @@ enum class file_mode {
 };
 
 /// A new file in an open directory.
-class file_sink final : public sink {
+class file_sink : public sink {
  public:
   /// `where` is the file's path for messages. Unless `cached`, reserves the space, so that a full disk is an error at once and parallel
   /// writes do not wait for each other to extend the file.

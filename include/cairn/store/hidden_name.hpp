@@ -34,7 +34,7 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
   return sentence({prefix, name, ".", attempt});
 }
 
-/// The attempt at the end of a hidden name. Earlier versions wrote 16 digits, without those of the process, or none: then it is empty.
+/// The attempt at the end of a hidden name; empty for names of others. Earlier versions wrote 16 digits, without those of the process.
 [[nodiscard]] inline std::string_view attempt_of(std::string_view entry) {
   const auto dot = entry.find_last_not_of("0123456789abcdef");
   if (dot == entry.npos || dot == 0 || entry[dot] != '.') return {};
@@ -50,12 +50,12 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
                                                         : attempt.substr(0, machine_digits + process_digits);
 }
 
-/// The checkpoint's name in a name with that prefix; empty for other names.
+/// The checkpoint's name in a name with that prefix and the digits of an attempt; empty for other names, which are not Cairn's.
 [[nodiscard]] inline std::string_view hidden_checkpoint(std::string_view entry, std::string_view prefix) {
   if (!entry.starts_with(prefix)) return {};
   entry.remove_prefix(prefix.size());
   const auto attempt = attempt_of(entry);
-  return attempt.empty() ? entry : entry.substr(0, entry.size() - attempt.size() - 1);
+  return attempt.empty() ? attempt : entry.substr(0, entry.size() - attempt.size() - 1);
 }
 
 }  // namespace cairn::inline v0_1::stores::detail

@@ -179,10 +179,13 @@ inline void check_parts(const checkpoint_index& index, std::string_view origin) 
   }
 }
 
+[[noreturn]] inline void refuse_index(std::string_view origin) {
+  fail(errc::corrupt, {origin, ": not the index of a cairn checkpoint"});
+}
+
 CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin, index_part part) {
   const std::size_t opening = index_opening.size();
-  if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits)
-    fail(errc::corrupt, {origin, ": not the index of a cairn checkpoint"});
+  if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits) refuse_index(origin);
   const auto stored = parse_hex(text.substr(opening, checksum_digits));
   if (!stored || *stored != index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
@@ -214,6 +217,8 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
+  const auto opening = stores::read_text(*file, 0, std::min<std::uint64_t>(file->size(), index_opening.size()));
+  if (opening != index_opening) refuse_index(origin);  // before all of it is read
   require_memory(json_memory_factor * file->size(), origin);
   return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
 }

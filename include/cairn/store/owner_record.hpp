@@ -37,9 +37,10 @@ struct owner_record {
   std::uint64_t processes = 0;  ///< the namespace of ids of processes; 0: not known
   std::uint64_t process = 0;    ///< its id
   std::uint64_t started = 0;    ///< ticks from boot to the start of the process; 0: not known
+  std::uint64_t random = 0;     ///< no two locks have the same
   scheduler_job job{};
 
-  /// Of this process, for a place on `device`.
+  /// Of this process, for a new lock of a place on `device`.
   [[nodiscard]] CAIRN_INLINE static owner_record of_this_process(std::uint64_t device, scheduler_job job);
 
   /// Whether the kernel that runs this process sees the locks of the owner of `other`: it is the same, and the same mount.

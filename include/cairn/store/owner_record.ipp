@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
+#include <random>
 #include <span>
 
 #include <sys/stat.h>
@@ -97,12 +98,14 @@ CAIRN_INLINE std::string process_id() {
 CAIRN_INLINE owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job job) {
   char host[256]{};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
+  std::random_device random;
   return {.host = host,
           .boot = boot_of_this_machine(),
           .device = device,
           .processes = namespace_of_this_process(),
           .process = static_cast<std::uint64_t>(::getpid()),
           .started = start_of(static_cast<std::uint64_t>(::getpid())),
+          .random = std::uint64_t{random()} << 32U | random(),
           .job = std::move(job)};
 }
 
@@ -130,6 +133,7 @@ CAIRN_INLINE std::string to_text(const owner_record& owner) {
   json.line().key("host").text(cairn::detail::to_utf8(owner.host)).key("boot").text(owner.boot);
   json.line().key("device").natural(owner.device).key("processes").natural(owner.processes);
   json.line().key("process").natural(owner.process).key("started").natural(owner.started);
+  json.line().key("random").natural(owner.random);
   json.line().key("job").text(cairn::detail::to_utf8(owner.job.id)).key("restarts").natural(owner.job.restarts);
   return json.end_object().take();
 }
@@ -159,6 +163,7 @@ CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text) {
                            {"processes", natural_of(owner.processes)},
                            {"process", natural_of(owner.process)},
                            {"started", natural_of(owner.started)},
+                           {"random", natural_of(owner.random)},
                            {"job", text_of(owner.job.id)},
                            {"restarts", natural_of(owner.job.restarts)}});
   form.others = std::make_shared<const json_form>();  // of later versions

@@ -10,6 +10,9 @@
 // - an owner of another host renews a lease: it sets the time of its file every quarter of the term. It is dead when the time has not changed for a
 //   whole term. Times of one file system are compared, not clocks of hosts;
 // - an owner of an earlier start of the same job of a scheduler is dead.
+//
+// An owner that was stopped for longer than that reads the file by its name before each change, and finds another random number in it. Open files and
+// inodes do not tell: file systems in user space such as sshfs answer by paths.
 #pragma once
 
 #include <chrono>
@@ -21,6 +24,7 @@
 #include <thread>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/closed_in_children.hpp"
@@ -44,6 +48,8 @@ class place_lock {
 
   /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid in a forked child.
   CAIRN_INLINE void check() const;
+  /// errc::busy if the lock is lost; nothing where that cannot be found out.
+  CAIRN_INLINE void check_lost() const;
   /// errc::io if the root was moved or deleted.
   CAIRN_INLINE void check_root() const;
 
@@ -64,6 +70,7 @@ class place_lock {
   CAIRN_INLINE void release_dead_owner();
   [[nodiscard]] CAIRN_INLINE bool is_dead(const open_directory& held, file_time now,
                                           std::optional<owner_record>& owner) const;
+  [[nodiscard]] CAIRN_INLINE bool is_own() const;
   CAIRN_INLINE void remove() noexcept;
   CAIRN_INLINE void renew();
 
@@ -82,6 +89,17 @@ class place_lock {
   bool is_ended_ = false;  // guarded by mutex_
   std::thread renewing_;
 };
+
+/// Does what the owner of `lock` does, if that is not null. An error becomes errc::busy if the lock is lost: the next owner removes what this one writes.
+template <class Act>
+auto guarded(const std::shared_ptr<const place_lock>& lock, const Act& act) {
+  try {
+    return act();
+  } catch (const error&) {
+    if (lock) lock->check_lost();
+    throw;
+  }
+}
 
 }  // namespace cairn::inline v0_1::stores::detail
 

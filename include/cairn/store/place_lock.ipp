@@ -24,6 +24,13 @@ inline void delete_lock(const open_directory& root, const std::string& name, con
   ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
 }
 
+/// As many bytes of a record are read.
+inline constexpr std::size_t longest_record = 2048;
+
+[[nodiscard]] inline posix::descriptor open_owner(int directory, const std::string& name) {
+  return posix::open_at(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
+
 CAIRN_INLINE place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term,
                                     scheduler_job job)
     : root_(std::move(root)), term_(term), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
@@ -98,7 +105,7 @@ CAIRN_INLINE bool place_lock::try_take() {
     name_ = lock_name;
     return true;
   }
-  if (errno == EEXIST || errno == ENOTEMPTY) return false;
+  if (errno == EEXIST) return false;
   if (errno != ENOENT) fail_io("create the lock", root_->file(lock_name));
   make_own();  // another process took it for a leftover
   return false;
@@ -133,8 +140,8 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
   clock::time_point end;
   while (true) {
     // Opened each time: network file systems then ask the server for the file's time.
-    const auto file = posix::open_at(held.fd.get(), std::string(owner_file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    char text[2048];
+    const auto file = open_owner(held.fd.get(), std::string(owner_file));
+    char text[longest_record];
     ssize_t count = -1;
     struct stat about{};
     if (file) count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
@@ -170,6 +177,10 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
 }
 
 CAIRN_INLINE void place_lock::remove() noexcept {
+  try {
+    if (name_ == lock_name && !is_own()) return;
+  } catch (...) {  // what is open is its own, unless the file system goes by paths
+  }
   if (here_.fd) delete_lock(*root_, name_, here_);
 }
 
@@ -189,11 +200,28 @@ CAIRN_INLINE void place_lock::check_root() const {
 CAIRN_INLINE void place_lock::check() const {
   process_.check("the lock of " + root_->path);
   check_root();
-  errno = 0;
-  if (posix::is_same(root_->fd.get(), std::string(lock_name), here_.fd.get())) return;
-  if (errno != 0 && !posix::is_gone(errno)) fail_io("look at", root_->file(lock_name));
+  if (is_own()) return;
   fail(errc::busy, {"another process has taken over ", root_->path,
                     ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
+}
+
+CAIRN_INLINE void place_lock::check_lost() const {
+  try {
+    check();
+  } catch (const error& failure) {
+    if (failure.code() == errc::busy) throw;
+  }
+}
+
+/// Whether the lock has its name, and is that of this object.
+CAIRN_INLINE bool place_lock::is_own() const {
+  const auto name = sentence({lock_name, "/", owner_file});
+  char text[longest_record];
+  ssize_t count = -1;
+  if (const auto file = open_owner(root_->fd.get(), name))
+    count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
+  if (count < 0 && !posix::is_gone(errno)) fail_io("read", root_->file(name));
+  return count >= 0 && std::string_view(text, static_cast<std::size_t>(count)) == to_text(self_).substr(0, sizeof text);
 }
 
 }  // namespace cairn::inline v0_1::stores::detail

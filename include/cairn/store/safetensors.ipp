@@ -42,7 +42,9 @@ CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& head
   }
   sort_items(keys, std::less<>());
   if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
-    fail(errc::invalid, {"two leaves have the path \"", *twice, "\""});
+    fail(errc::invalid, {"two leaves have the path \"", *twice,
+                         "\", or one has it and the name of a part of another, as in "
+                         "\"w[0:70]\": a file can have it once"});
   auto text = std::string(8, '\0') + json.end_object().take();
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
   if (text.size() > max_header_bytes)

@@ -20,7 +20,7 @@ namespace cairn::inline v0_1::detail {
 inline constexpr std::size_t max_json_depth = 8;
 
 /// Cairn takes at most this many bytes of memory for each byte of JSON that it reads, until a load has ended.
-inline constexpr std::uint64_t json_memory_factor = 24;
+inline constexpr std::uint64_t json_memory_factor = 28;
 
 /// A text or number in a JSON text.
 struct json_value {

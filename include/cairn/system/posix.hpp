@@ -117,18 +117,11 @@ inline void sync(int file, std::string_view where) {
   return ::fstat(file, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-/// mkdir -p; with `durable`, a crash cannot lose the new directories.
-inline void make_directories(const std::string& path, bool durable) {
+/// mkdir -p.
+inline void make_directories(const std::string& path) {
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
-    if (::mkdir(part.c_str(), 0777) == 0) {
-      const auto parent = detail::split_path(part).directory;
-      const auto opened = durable ? open_at(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY) : descriptor();
-      if (opened)
-        sync(opened.get(), parent);
-      else if (durable && errno != EACCES)  // what may not be read cannot be synced
-        fail_io("open the directory", parent);
-    } else if (errno != EEXIST && errno != EISDIR) {
+    if (::mkdir(part.c_str(), 0777) != 0 && errno != EEXIST && errno != EISDIR) {
       const int failure = errno;
       struct stat about{};  // a read-only parent answers EROFS even where the directory is there already
       if (::stat(part.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) fail_io("create the directory", part, failure);
@@ -137,14 +130,22 @@ inline void make_directories(const std::string& path, bool durable) {
   }
 }
 
-/// Makes the names of a directory and of those above it durable. Passes over directories that may not be read.
+/// Makes the names of a directory and of those above it durable, up to the root of its file system, whoever made them. Passes over directories that
+/// may not be read or that have no fsync.
 inline void sync_ancestors(const std::string& path) {
-  for (auto slash = path.find_last_of('/');; slash = path.find_last_of('/', slash - 1)) {
-    const auto above = slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-    const auto opened = open_at(AT_FDCWD, above, O_RDONLY | O_DIRECTORY);
-    if (!opened && errno != EACCES) fail_io("open the directory", above);
-    if (opened) sync(opened.get(), above);
-    if (slash == path.npos || slash == 0) return;
+  auto where = path;
+  auto at = open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY);
+  struct stat here{}, above{};
+  if (!at || ::fstat(at.get(), &here) != 0) fail_io("open the directory", path);
+  for (;; here = above) {
+    at = open_at(at.get(), "..", O_PATH | O_DIRECTORY);
+    where += "/..";
+    if (!at && errno == EACCES) return;
+    if (!at || ::fstat(at.get(), &above) != 0) fail_io("open the directory", where);
+    if (above.st_dev != here.st_dev || above.st_ino == here.st_ino) return;
+    const auto opened = open_at(at.get(), ".", O_RDONLY | O_DIRECTORY);
+    if (!opened && errno != EACCES) fail_io("open the directory", where);
+    if (opened && retried([&] { return ::fsync(opened.get()); }) != 0 && errno != EINVAL) fail_io("flush", where);
   }
 }
 
