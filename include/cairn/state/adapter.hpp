@@ -40,6 +40,19 @@ struct adapter;
 template <class T>
 inline constexpr bool use_bridge = false;
 
+/// `template <> inline constexpr bool cairn::is_container<T> = true;`: what the operations of a T show is all that is
+/// to be saved of it: its elements, its values and their shape, or its content. T has the operations of a container,
+/// tensor, optional, pointer or the like of the standard library; members beside these are neither saved nor loaded. Classes of
+/// the standard library, Boost, Abseil, folly and xtensor need no such line.
+template <class T>
+inline constexpr bool is_container = false;
+
+namespace detail {
+class bool_array;  // column_copy.hpp
+}
+template <>
+inline constexpr bool is_container<detail::bool_array> = true;
+
 /// Why Cairn walks the parts of an object.
 enum class purpose : std::uint8_t {
   describe,  ///< for a save: the object must not change
