@@ -42,8 +42,8 @@ inline constexpr bool use_bridge = false;
 
 /// `template <> inline constexpr bool cairn::is_container<T> = true;`: what the operations of a T show is all that is
 /// to be saved of it: its elements, its values and their shape, or its content. T has the operations of a container,
-/// tensor, optional, pointer or the like of the standard library; members beside these are neither saved nor loaded. Classes of
-/// the standard library, Boost, Abseil, folly and xtensor need no such line.
+/// tensor, optional, pointer or the like of the standard library; members beside these are neither saved nor loaded.
+/// Classes of the standard library, Boost, Abseil, folly and xtensor need no such line.
 template <class T>
 inline constexpr bool is_container = false;
 
@@ -61,12 +61,6 @@ enum class purpose : std::uint8_t {
 };
 
 namespace detail {
-
-/// The headers of cairn/adapters/ for the types of Eigen. Each defines its `eigen_adapters`, so that a message about a type can tell whether to
-/// include it.
-enum class eigen_header : std::uint8_t { dense, geometry, sparse, tensor };
-template <eigen_header>
-struct eigen_adapters;
 
 /// How to walk a T by the functions of another serialization library: `static void walk(walker&, T&)`.
 template <class T>

@@ -29,7 +29,6 @@ enum class problem : unsigned char {
   const_pointee_without_constructor,
   union_member,
   piecewise_distribution,
-  eigen_without_adapter,
   eigen_type,
   uncounted,
   base_class,

@@ -86,12 +86,9 @@ consteval walk_function checked_walk() {
                 "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
                 "intervals and weights that you make it from");
   static_assert(
-      is_not<Problem, problem::eigen_without_adapter>,
+      is_not<Problem, problem::eigen_type>,
       "cairn: for the types of Eigen include cairn/adapters/eigen.hpp, or geometry.hpp, sparse.hpp or tensor.hpp of "
-      "cairn/adapters/eigen/");
-  static_assert(is_not<Problem, problem::eigen_type>,
-                "cairn: this type of Eigen has no adapter in cairn/adapters: save the matrix or vector that it is made "
-                "from, or specialise cairn::adapter<T>");
+      "cairn/adapters/eigen/; for its other types save what they are made from, or specialise cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::uncounted>,
       "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "

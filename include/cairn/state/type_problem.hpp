@@ -110,19 +110,6 @@ consteval bool loses_elements() {
     return false;
 }
 
-/// The header that has an adapter for a type of Eigen, if one has.
-consteval eigen_header eigen_header_of(std::string_view type) {
-  if (type.starts_with("Eigen::Sparse")) return eigen_header::sparse;
-  if (type.starts_with("Eigen::Tensor")) return eigen_header::tensor;
-  for (const std::string_view each : {"Quaternion<", "Rotation2D<", "UniformScaling<", "AngleAxis<", "Translation<",
-                                      "Transform<", "AlignedBox<", "Hyperplane<", "ParametrizedLine<"})
-    if (type.find(each) != std::string_view::npos) return eigen_header::geometry;
-  return eigen_header::dense;
-}
-
-template <class T>
-concept eigen_header_is_included = requires { sizeof(eigen_adapters<eigen_header_of(type_name_view<T>())>); };
-
 /// Whether a user cannot add lines to the type: it is of the standard library, built in, or of a lambda expression.
 template <class T>
 consteval bool is_of_compiler() {
@@ -160,7 +147,7 @@ consteval problem problem_of_unsupported() {
   else if constexpr (piecewise_type<T>)
     return problem::piecewise_distribution;
   else if constexpr (type_name_view<T>().starts_with("Eigen::"))
-    return eigen_header_is_included<T> ? problem::eigen_type : problem::eigen_without_adapter;
+    return problem::eigen_type;
   else if constexpr (type_name_view<T>().starts_with("arma::"))
     return problem::armadillo_type;
   else if constexpr (is_of_compiler<T>())
