@@ -110,6 +110,19 @@ class embedding : public block {
 };
 // [bases]
 
+// [is_container]
+class counted_list : public std::vector<float> {
+ public:
+  void count_read() { ++reads_; }
+
+ private:
+  std::size_t reads_ = 0;  // not worth a checkpoint
+};
+
+template <>
+inline constexpr bool cairn::is_container<counted_list> = true;
+// [is_container]
+
 // [view_adapter]
 class matrix {  // of another library, column-major
  public:
@@ -575,6 +588,7 @@ static void every_type(const std::string& place) {
     rank_state here;
     cached_layer cached;
     embedding tokens;
+    counted_list losses;
   } state, loaded;
   state.loss.add(3);
   state.net.push_back(std::make_unique<dropout>());

@@ -263,6 +263,8 @@ struct everything {
 }  // namespace greedy
 
 template <>
+inline constexpr bool cairn::is_container<greedy::matrix> = true;
+template <>
 struct cairn::polymorphic<greedy::module> : cairn::one_of<greedy::derived> {};
 
 TEST_CASE("functions of the user's namespace are not called in place of the library's") {

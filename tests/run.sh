@@ -36,7 +36,7 @@ while (($#)); do
 done
 
 if [[ $install == yes ]]; then
-  packages=(git pkg-config catch2 libabsl-dev libcereal-dev nlohmann-json3-dev zlib1g-dev libzip-dev python3 python3-numpy)
+  packages=(git pkg-config catch2 libabsl-dev libarmadillo-dev libcereal-dev nlohmann-json3-dev zlib1g-dev libzip-dev python3 python3-numpy)
   if [[ $preset == gcc ]]; then
     packages+=(libcli11-dev libtorch-dev libboost-serialization1.81-dev libdlib-dev groff-base zsh)                     # examples
     packages+=(pybind11-dev python3-dev python3-pytest python3-pip python3-matplotlib python3-torch mypy)              # Python

@@ -542,3 +542,122 @@ TEST_CASE("a checkpoint with other sizes is refused, and the state stays as it w
     CHECK(cereal_bytes(loaded) == before);
   }
 }
+
+namespace {
+
+/// Member functions of all kinds, which say nothing of a derived class. As in cereal's own test of cereal::specialize.
+struct bogus {
+  template <class A>
+  void serialize(A&) {
+    throw std::logic_error("the function of a base class");
+  }
+  template <class A>
+  void save(A&) const {
+    throw std::logic_error("the function of a base class");
+  }
+  template <class A>
+  void load(A&) {
+    throw std::logic_error("the function of a base class");
+  }
+  template <class A>
+  int save_minimal(const A&) const {
+    return 0;
+  }
+  template <class A>
+  void load_minimal(const A&, const int&) {}
+};
+struct bogus_minimal {
+  template <class A>
+  int save_minimal(const A&) const {
+    return 0;
+  }
+  template <class A>
+  void load_minimal(const A&, const int&) {}
+};
+
+/// Classes that differ in the kind of the functions that cereal is told to use.
+template <class Base, int Kind>
+class told : public Base {
+ public:
+  told() = default;
+  int x = 0;
+};
+template <class Base>
+using with_serialize = told<Base, 0>;
+template <class Base>
+using with_versioned_serialize = told<Base, 1>;
+template <class Base>
+using with_split = told<Base, 2>;
+template <class Base>
+using with_versioned_split = told<Base, 3>;
+template <class Base>
+using with_minimal = told<Base, 4>;
+template <class Base>
+using with_versioned_minimal = told<Base, 5>;
+
+template <class A, class Base>
+void serialize(A& a, with_serialize<Base>& object) {
+  a(object.x);
+}
+template <class A, class Base>
+void serialize(A& a, with_versioned_serialize<Base>& object, const std::uint32_t) {
+  a(object.x);
+}
+template <class A, class Base>
+void save(A& a, const with_split<Base>& object) {
+  a(object.x);
+}
+template <class A, class Base>
+void load(A& a, with_split<Base>& object) {
+  a(object.x);
+}
+template <class A, class Base>
+void save(A& a, const with_versioned_split<Base>& object, const std::uint32_t) {
+  a(object.x);
+}
+template <class A, class Base>
+void load(A& a, with_versioned_split<Base>& object, const std::uint32_t) {
+  a(object.x);
+}
+template <class A, class Base>
+int save_minimal(const A&, const with_minimal<Base>& object) {
+  return object.x;
+}
+template <class A, class Base>
+void load_minimal(const A&, with_minimal<Base>& object, const int& stored) {
+  object.x = stored;
+}
+template <class A, class Base>
+int save_minimal(const A&, const with_versioned_minimal<Base>& object, const std::uint32_t) {
+  return object.x;
+}
+template <class A, class Base>
+void load_minimal(const A&, with_versioned_minimal<Base>& object, const int& stored, const std::uint32_t) {
+  object.x = stored;
+}
+
+}  // namespace
+
+namespace cereal {
+template <class A, class Base, int Kind>
+    struct specialize < A,
+    told<Base, Kind>,
+    Kind < 2 ? specialization::non_member_serialize
+             : Kind<4 ? specialization::non_member_load_save : specialization::non_member_load_save_minimal> {};
+}  // namespace cereal
+
+TEMPLATE_TEST_CASE("cereal::specialize chooses functions that are no members, as in cereal", "", bogus, bogus_minimal) {
+  struct state {
+    with_serialize<TestType> a;
+    with_versioned_serialize<TestType> b;
+    with_split<TestType> c;
+    with_versioned_split<TestType> d;
+    with_minimal<TestType> e;
+    with_versioned_minimal<TestType> f;
+  };
+  state saved, loaded;
+  saved.a.x = 1, saved.b.x = 2, saved.c.x = 3, saved.d.x = 4, saved.e.x = 5, saved.f.x = 6;
+  CHECK(tests::comes_back(saved, loaded));
+  CHECK((loaded.a.x == 1 && loaded.b.x == 2 && loaded.c.x == 3));
+  CHECK((loaded.d.x == 4 && loaded.e.x == 5 && loaded.f.x == 6));
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// expect: this type of Eigen has no adapter in cairn/adapters: save the matrix or vector that it is made from
+// expect: for its other types save what they are made from
 // expect: or specialise cairn::adapter
 // expect: "weights: Eigen::Transpose<
 // options: -isystem /usr/include/eigen3

@@ -216,6 +216,9 @@ struct one_bucket {
 
 }  // namespace matrix
 
+template <>
+inline constexpr bool cairn::is_container<matrix::tensor> = true;
+
 template <class T>
 struct cairn::adapter<matrix::parted<T>> {
   template <class Field>

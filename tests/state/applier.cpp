@@ -105,7 +105,17 @@ struct smaller {
   std::vector<std::array<std::int16_t, 2>> pairs;
 };
 
+struct handle {
+  float* memory = nullptr;
+  std::array<std::int64_t, 1> dimensions{};
+  [[nodiscard]] float* data() const { return memory; }
+  [[nodiscard]] const std::array<std::int64_t, 1>& sizes() const { return dimensions; }
+};
+
 }  // namespace
+
+template <>
+inline constexpr bool cairn::is_container<handle> = true;
 
 TEST_CASE("containers, arrays of fixed size and converted elements are reshaped; others are resized") {
   const table original{{1, 2, 3}, {5, 6, 7, 8}, {{1, 2}, {3, 4}}};
@@ -135,12 +145,6 @@ TEST_CASE("an array of another number of dimensions is not reshaped") {
 }
 
 TEST_CASE("a tensor without memory that cannot be resized: the advice is to make it, as reshape would load nothing") {
-  struct handle {
-    float* memory = nullptr;
-    std::array<std::int64_t, 1> dimensions{};
-    [[nodiscard]] float* data() const { return memory; }
-    [[nodiscard]] const std::array<std::int64_t, 1>& sizes() const { return dimensions; }
-  };
   float values[3] = {1, 2, 3};
   const tests::kept kept(cairn::detail::describe(handle{values, {3}}));
   handle empty;

@@ -84,7 +84,11 @@ bool is_one_of(const std::string& text, const std::string& one, const std::strin
 
 TEST_CASE("the member that is a union, reference, bit-field, packed or volatile is named, or else numbered") {
   CHECK(refused<named_union_type>().starts_with("*.b: "));
-  CHECK(refused<unnamed_union_type>().starts_with("*: member 2 of "));
+#if defined(__clang__)
+  CHECK(refused<unnamed_union_type>().starts_with("*.b: "));
+#else
+  CHECK(refused<unnamed_union_type>().starts_with("*: member 2 of "));  // cannot be told from an anonymous union
+#endif
   CHECK(refused<anonymous_union>().starts_with("*: member 3 of "));
   CHECK(refused<bit_fields>().starts_with("*: member 3 of "));
   CHECK(refused<eleventh_bit_field>().starts_with("*: member 11 of "));

@@ -411,6 +411,9 @@ struct every_other {
 
 }  // namespace
 
+template <class T>
+inline constexpr bool cairn::is_container<every_other<T>> = true;
+
 TEST_CASE("a sequence that does not go over all of its elements is not saved") {
   struct state {
     every_other<int> numbers;

@@ -97,6 +97,17 @@ class limited_tensor {
 
 }  // namespace
 
+template <>
+inline constexpr bool cairn::is_container<library_tensor> = true;
+template <>
+inline constexpr bool cairn::is_container<fixed_tensor> = true;
+template <>
+inline constexpr bool cairn::is_container<any_rank_tensor> = true;
+template <>
+inline constexpr bool cairn::is_container<cube> = true;
+template <bool Usable>
+inline constexpr bool cairn::is_container<limited_tensor<Usable>> = true;
+
 TEST_CASE("a strided view is gathered and scattered") {
   std::vector<float> memory(24);
   std::iota(memory.begin(), memory.end(), 0.0F);

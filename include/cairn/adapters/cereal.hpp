@@ -27,7 +27,6 @@ consteval problem problem_of_cereal_class() {
   constexpr int saves = cereal::traits::detail::count_output_serializers<T, cereal_output>::value;
   constexpr int loads = cereal::traits::detail::count_input_serializers<T, cereal_input>::value;
   constexpr bool constructs = cereal::traits::has_load_and_construct<T, cereal_input>::value;
-  constexpr bool is_minimal = cereal::traits::has_minimal_output_serialization<T, cereal_output>::value;
   if constexpr (saves > 1 || loads > 1)
     return problem::cereal_several;
   else if constexpr (saves == 0)
@@ -36,7 +35,7 @@ consteval problem problem_of_cereal_class() {
     return constructs ? problem::cereal_load_and_construct : problem::cereal_not_loaded;
   else if constexpr (!use_bridge<T> && inherits_cereal_functions<T>())
     return problem::cereal_inherited;
-  else if constexpr (Makes && !std::is_default_constructible_v<T> && (is_minimal || !use_bridge<T>))
+  else if constexpr (Makes && !std::is_default_constructible_v<T> && (minimal_functions<T>::any || !use_bridge<T>))
     return constructs ? problem::cereal_load_and_construct : problem::cereal_no_default_constructor;
   else
     return problem::none;
@@ -50,8 +49,7 @@ consteval bool check_cereal_part() {
 }
 
 template <class T>
-concept cereal_minimal_class = cereal_class<T> && category_of<T>() == category::bridged &&
-                               cereal::traits::has_minimal_output_serialization<T, cereal_output>::value;
+concept cereal_minimal_class = cereal_class<T> && category_of<T>() == category::bridged && minimal_functions<T>::any;
 
 template <class Value>
 struct versioned_minimal {
@@ -62,12 +60,9 @@ struct versioned_minimal {
 /// Calls `save_minimal` and `load_minimal` of T. The archive is there only to choose a function by its type.
 template <class T>
 struct cereal_minimal {
-  template <template <class, class> class Has>
-  static constexpr bool has = Has<T, cereal_output>::value;
-  static constexpr bool is_member =
-      has<cereal::traits::has_member_save_minimal> || has<cereal::traits::has_member_versioned_save_minimal>;
-  static constexpr bool is_versioned = has<cereal::traits::has_member_versioned_save_minimal> ||
-                                       has<cereal::traits::has_non_member_versioned_save_minimal>;
+  using functions = minimal_functions<T>;
+  static constexpr bool is_member = functions::member || functions::versioned_member;
+  static constexpr bool is_versioned = functions::versioned_member || functions::versioned_free;
 
   template <class... Version>
   static auto save(const T& object, Version... version) {

@@ -19,9 +19,6 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-template <>
-struct eigen_adapters<eigen_header::dense> {};
-
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 

@@ -42,6 +42,19 @@ struct adapter;
 template <class T>
 inline constexpr bool use_bridge = false;
 
+/// `template <> inline constexpr bool cairn::is_container<T> = true;`: what the operations of a T show is all that is
+/// to be saved of it: its elements, its values and their shape, or its content. T has the operations of a container,
+/// tensor, optional, pointer or the like of the standard library; members beside these are neither saved nor loaded.
+/// Classes of the standard library, Boost, Abseil, folly and xtensor need no such line.
+template <class T>
+inline constexpr bool is_container = false;
+
+namespace detail {
+class bool_array;  // column_copy.hpp
+}
+template <>
+inline constexpr bool is_container<detail::bool_array> = true;
+
 /// Why Cairn walks the parts of an object.
 enum class purpose : std::uint8_t {
   describe,  ///< for a save: the object must not change
@@ -50,12 +63,6 @@ enum class purpose : std::uint8_t {
 };
 
 namespace detail {
-
-/// The headers of cairn/adapters/ for the types of Eigen. Each defines its `eigen_adapters`, so that a message about a type can tell whether to
-/// include it.
-enum class eigen_header : std::uint8_t { dense, geometry, sparse, tensor };
-template <eigen_header>
-struct eigen_adapters;
 
 /// How to walk a T by the functions of another serialization library: `static void walk(walker&, T&)`.
 template <class T>

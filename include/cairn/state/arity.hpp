@@ -26,9 +26,10 @@ struct any_reference {
   operator T&() const noexcept;
 };
 
-/// Whether the name has a part like "<unnamed union>" or "(anonymous union at x.cpp:1:1)". Other parts may be in an anonymous namespace.
+/// Whether the name has a part like "<unnamed union>" or, of clang, "(anonymous union at x.cpp:1:1)". clang calls the
+/// type of a member that has a name "(unnamed union at ...)".
 consteval bool is_unnamed(std::string_view name) {
-  constexpr std::string_view kinds[] = {"unnamed union", "anonymous union", "unnamed at "};
+  constexpr std::string_view kinds[] = {"<unnamed union>", "(anonymous union at "};
   for (; !name.empty(); name.remove_prefix(1))
     for (const auto kind : kinds)
       if (name.starts_with(kind)) return true;

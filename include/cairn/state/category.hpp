@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Assigns each type to exactly one category, by its operations.
+// Assigns each type to exactly one category. A class has one by its operations if it is of a known library, or if the
+// user says so: members that its operations do not show would be lost.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 
 #include "cairn/core/dtype.hpp"
@@ -10,7 +13,7 @@
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/field_list.hpp"
-#include "cairn/state/own_operations.hpp"
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/skip.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -29,7 +32,7 @@ enum class category {
   wide_complex,
   complex,
   duration,     // chrono durations and time points: one number
-  calendar,     // std::chrono::year_month_day, and parts of it: saved as one to three numbers
+  calendar,     // std::chrono::year_month_day, and parts of it: one to three numbers
   fixed_array,  // C arrays and std::array
   tuple,        // tuple and pair
   record,       // plain aggregates
@@ -52,6 +55,98 @@ enum class category {
   random,  // engines and distributions: saved as their streamed text
   unsupported
 };
+
+/// Libraries whose classes have further members only for their own purposes.
+consteval bool is_of_known_library(std::string_view name) {
+  for (const std::string_view library : {"std::", "__gnu_", "boost::", "absl::", "folly::", "xt::"})
+    if (name.starts_with(library)) return true;
+  return false;
+}
+
+template <class Class, class Result, bool Noexcept>
+std::type_identity<Class> declares(Result (Class::*)() const noexcept(Noexcept));
+template <class Class, class Result, bool Noexcept>
+std::type_identity<Class> declares(Result (Class::*)() noexcept(Noexcept));
+template <class Class, class Result, class Argument, bool Noexcept>
+std::type_identity<Class> declares(Result (Class::*)(Argument) noexcept(Noexcept));
+
+/// The class that declares one of these operations of T: T itself, or a base class. T if that cannot be told.
+template <class T>
+consteval auto find_operations_base() {
+  if constexpr (requires { detail::declares(&T::size); })
+    return decltype(detail::declares(&T::size)){};
+  else if constexpr (requires { detail::declares(&T::get); })
+    return decltype(detail::declares(&T::get)){};
+  else if constexpr (requires { detail::declares(&T::has_value); })
+    return decltype(detail::declares(&T::has_value)){};
+  else if constexpr (requires { detail::declares(&T::discard); })
+    return decltype(detail::declares(&T::discard)){};
+  else if constexpr (requires { detail::declares(&T::native); })
+    return decltype(detail::declares(&T::native)){};
+  else
+    return std::type_identity<T>{};
+}
+
+/// Larger than Base, unless Base has padding at its end in which a derived class puts members.
+template <class Base>
+struct with_one_more : Base {
+  char more;
+};
+
+/// Whether the operations of T show all that is to be saved: it is of a known library; or the user says so; or it is as
+/// large as a base class of a known library, which has no room for more members; or it is a random engine, whose own
+/// text has its state.
+template <class T>
+consteval bool is_shown_by_operations() {
+  if constexpr (is_container<T> || is_of_known_library(type_name_view<T>())) {
+    return true;
+  } else {
+    using base = typename decltype(find_operations_base<T>())::type;
+    if constexpr (std::same_as<base, T>)
+      return random_type<T>;
+    else if constexpr (is_of_known_library(type_name_view<base>()))
+      return sizeof(T) == sizeof(base) && sizeof(with_one_more<base>) != sizeof(base);
+    else
+      return false;
+  }
+}
+
+/// The category that the operations of a class show. unsupported: none.
+template <class T>
+consteval category category_of_operations() {
+  if constexpr (tensor_type<T>)
+    return category::tensor;
+  else if constexpr (span_type<T>)
+    return category::span;
+  else if constexpr (bit_vector<T> || bitset_type<T>)
+    return category::bits;
+  else if constexpr (path_type<T>)
+    return category::path;
+  else if constexpr (valarray_type<T>)
+    return category::valarray;
+  else if constexpr (sequence_type<T>)
+    return category::sequence;
+  else if constexpr (associative_type<T>)
+    return requires { typename T::mapped_type; } ? category::map : category::set;
+  else if constexpr (container_adaptor_type<T>)
+    return category::container_adaptor;
+  else if constexpr (weak_pointer_type<T>)
+    return category::weak_pointer;
+  else if constexpr (shared_pointer_type<T>)
+    return category::shared_pointer;
+  else if constexpr (unique_pointer_type<T>)
+    return category::unique_pointer;
+  else if constexpr (optional_type<T>)
+    return category::optional;
+  else if constexpr (atomic_type<T>)
+    return category::atomic;
+  else if constexpr (random_type<T>)
+    return category::random;
+  else if constexpr (tuple_type<T>)
+    return category::tuple;
+  else
+    return category::unsupported;
+}
 
 /// The category of T, which is neither const nor a reference. If several categories fit, the first one in this function is taken.
 template <class T>
@@ -78,7 +173,7 @@ consteval category category_of() {
     return category::listed;
   else if constexpr (complex_type<T>)
     return std::same_as<typename T::value_type, long double> ? category::wide_complex : category::complex;
-  else if constexpr (duration_type<T> || time_point_type<T>)
+  else if constexpr (duration_type<T>)
     return category::duration;
   else if constexpr (wide_duration_type<T>)
     return category::wide_scalar;
@@ -86,49 +181,14 @@ consteval category category_of() {
     return category::calendar;
   else if constexpr (is_std_variant<T>)
     return category::variant;
-  else if constexpr (tuple_type<T>)
+  else if constexpr (tuple_type<T> && (std::is_aggregate_v<T> || is_shown_by_operations<T>()))
     return category::tuple;
-  else if constexpr (is_record_with_operations<T>())
-    return has_bridge<T> ? category::bridged : category::record;
-  else if constexpr (tensor_type<T>)
-    return category::tensor;
-  else if constexpr (span_type<T>)
-    return category::span;
-  else if constexpr (bit_vector<T> || bitset_type<T>)
-    return category::bits;
-  else if constexpr (path_type<T>)
-    return category::path;
-  else if constexpr (valarray_type<T>)
-    return category::valarray;
-  else if constexpr (sequence_type<T>)
-    return has_bridge<T> ? category::bridged : category::sequence;
-  else if constexpr (associative_type<T>) {
-    if constexpr (requires { typename T::mapped_type; })
-      return category::map;
-    else
-      return category::set;
-  } else if constexpr (container_adaptor_type<T>)
-    return category::container_adaptor;
-  else if constexpr (weak_pointer_type<T>)
-    return category::weak_pointer;
-  else if constexpr (shared_pointer_type<T>)
-    return category::shared_pointer;
-  else if constexpr (unique_pointer_type<T>)
-    return category::unique_pointer;
-  else if constexpr (optional_type<T>)
-    return category::optional;
-  else if constexpr (atomic_type<T>)
-    return category::atomic;
-  else if constexpr (random_type<T>)
-    return category::random;
+  else if constexpr (is_shown_by_operations<T>() && category_of_operations<T>() != category::unsupported)
+    return category_of_operations<T>();
   else if constexpr (has_bridge<T>)
     return category::bridged;
-  else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
-    return category::record;
-  else if constexpr (calendar_number_type<T> || calendar_pair_type<T>)
-    return category::calendar;
   else
-    return category::unsupported;
+    return std::is_aggregate_v<T> && !std::is_polymorphic_v<T> ? category::record : category::unsupported;
 }
 
 /// The dtype of a scalar's elements.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <iosfwd>
@@ -30,58 +31,34 @@ concept complex_type = requires(const T& z) {
   { z.imag() } -> std::convertible_to<typename T::value_type>;
 } && std::is_floating_point_v<typename T::value_type> && sizeof(T) == 2 * sizeof(typename T::value_type);
 
+/// The durations and time points of std::chrono and the like.
 template <class T>
-concept duration_type = requires(T t) {
-  typename T::rep;
-  typename T::period;
-  t.count();
-} && scalar_type<typename T::rep> && sizeof(T) == sizeof(typename T::rep);
+concept chrono_type = (
+    requires(const T& t) {
+      typename T::period;
+      t.count();
+    } || requires(const T& t) {
+      typename T::clock;
+      t.time_since_epoch();
+    }) && sizeof(T) == sizeof(typename T::rep);
 
 template <class T>
-concept time_point_type = requires(T t) {
-  typename T::clock;
-  typename T::duration;
-  { t.time_since_epoch() } -> std::same_as<typename T::duration>;
-} && duration_type<typename T::duration> && sizeof(T) == sizeof(typename T::duration);
+concept duration_type = chrono_type<T> && scalar_type<typename T::rep>;
 
 /// A duration or time point whose number is a long double.
 template <class T>
-concept wide_duration_type = (
-    requires(T t) {
-      typename T::period;
-      t.count();
-    } || requires(T t) {
-      typename T::clock;
-      t.time_since_epoch();
-    }) && std::same_as<typename T::rep, long double> && sizeof(T) == sizeof(long double);
+concept wide_duration_type = chrono_type<T> && std::same_as<typename T::rep, long double>;
 
-/// std::chrono::year_month_day.
-template <class T>
-concept calendar_type = requires(const T& date) {
-  date.ok();
-  T{date.year(), date.month(), date.day()};
-} && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T>;
+template <class T, class... Types>
+concept one_of_types = (std::same_as<T, Types> || ...);
 
-/// The years, months, days and weekdays of std::chrono.
 template <class T>
-concept calendar_number_type = requires(T& part) {
-  { part.ok() } -> std::same_as<bool>;
-  ++part;
-} && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T> && sizeof(T) <= 2 && (requires(const T& part) {
-  part.is_leap();
-  static_cast<int>(part);
-} || requires(const T& part) { part.c_encoding(); } || (requires(const T& part) {
-  static_cast<unsigned>(part);
-  part - part;
-}));
+concept calendar_number_type =
+    one_of_types<T, std::chrono::year, std::chrono::month, std::chrono::day, std::chrono::weekday>;
 
-/// Two of year, month and day: std::chrono::year_month and month_day.
 template <class T>
-concept calendar_pair_type = requires(const T& date) {
-  { date.ok() } -> std::same_as<bool>;
-  date.month();
-} && std::is_trivially_copyable_v<T> && !std::is_aggregate_v<T> && (requires(const T& date) { T{date.year(), date.month()};
-} || requires(const T& date) { T{date.month(), date.day()}; });
+concept calendar_type = calendar_number_type<T> ||
+                        one_of_types<T, std::chrono::year_month, std::chrono::month_day, std::chrono::year_month_day>;
 
 template <class T>
 inline constexpr bool is_std_array = false;
@@ -154,12 +131,8 @@ concept path_type = requires(const T& t) {
   t.root_directory();
 };
 
-/// Eigen's Map, Ref and Block: they have `resize`, but cannot be resized, and their elements may be apart.
 template <class T>
-concept strided_view = requires(T& t) { t.innerStride(); } && !std::is_default_constructible_v<T>;
-
-template <class T>
-concept sequence_type = range_type<T> && requires(T& t) { t.resize(1); } && !strided_view<T>;
+concept sequence_type = range_type<T> && requires(T& t) { t.resize(1); };
 
 template <class T>
 concept associative_type = range_type<T> && requires(T& t) {
@@ -168,6 +141,25 @@ concept associative_type = range_type<T> && requires(T& t) {
   t.size();
 };
 
+/// An associative container with all operations that a save or a load may call.
+template <class T>
+concept has_key_operations = std::is_default_constructible_v<T> &&
+                             requires(T& t, const T& c, const typename T::key_type& key) {
+  c.begin() == c.end();
+  c.size();
+  t.clear();
+  t.erase(t.find(key));
+  t.equal_range(key);
+} && (requires(const T& c) {
+  typename T::key_compare;
+  c.key_comp();
+} || requires(const T& c) {
+  typename T::hasher;
+  typename T::key_equal;
+  c.hash_function();
+  c.key_eq();
+});
+
 template <class T>
 concept container_adaptor_type = requires(T& t) {
   typename T::container_type;
@@ -175,19 +167,13 @@ concept container_adaptor_type = requires(T& t) {
   t.empty();
 } && !range_type<T>;
 
-template <class Class, class Result, bool Noexcept>
-std::type_identity<Class> class_of_const(Result (Class::*)() const noexcept(Noexcept));
-
-/// An aggregate that declares these operations itself is a record, since it may have further members. One that inherits them is not.
 template <class T>
 concept optional_type = requires(T& t) {
   typename T::value_type;
   { t.has_value() } -> std::convertible_to<bool>;
   *t;
   t.reset();
-} && !(std::is_aggregate_v<T> && requires {
-                          requires std::same_as<decltype(detail::class_of_const(&T::has_value)), std::type_identity<T>>;
-                        });
+};
 
 template <class T>
 concept weak_pointer_type = requires(const T& t) {
@@ -211,14 +197,11 @@ concept unique_pointer_type = requires(T& t) {
 };
 
 template <class T>
-concept atomic_type =
-    requires(T& t) {
-      typename T::value_type;
-      t.is_lock_free();
-      t.store(t.load());
-    } && !(std::is_aggregate_v<T> && requires {
-      requires std::same_as<decltype(detail::class_of_const(&T::is_lock_free)), std::type_identity<T>>;
-    });
+concept atomic_type = requires(T& t) {
+  typename T::value_type;
+  t.is_lock_free();
+  t.store(t.load());
+};
 
 template <class T>
 concept streamed = requires(T& t, std::istream& in, std::ostream& out) {

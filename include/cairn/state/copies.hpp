@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -74,20 +75,17 @@ struct copy_traits<T> {
 /// A year, month, day or weekday as a number.
 template <class Part>
 std::int32_t calendar_number(const Part& part) {
-  if constexpr (requires { part.c_encoding(); })
-    return static_cast<std::int32_t>(part.c_encoding());
-  else if constexpr (requires { static_cast<unsigned>(part); })
-    return static_cast<std::int32_t>(static_cast<unsigned>(part));
-  else
+  if constexpr (std::is_same_v<Part, std::chrono::year>)
     return static_cast<int>(part);
+  else if constexpr (std::is_same_v<Part, std::chrono::weekday>)
+    return static_cast<std::int32_t>(part.c_encoding());
+  else
+    return static_cast<std::int32_t>(static_cast<unsigned>(part));
 }
 
 template <class Part>
 Part calendar_part(std::int32_t number) {
-  if constexpr (std::is_constructible_v<Part, int> && requires(const Part& part) { part.is_leap(); })
-    return Part{static_cast<int>(number)};
-  else
-    return Part{static_cast<unsigned>(number)};
+  return Part{static_cast<std::conditional_t<std::is_same_v<Part, std::chrono::year>, int, unsigned>>(number)};
 }
 
 /// errc::mismatch: no date is made of the stored numbers.

@@ -26,6 +26,10 @@ consteval walk_function checked_walk() {
       "cairn: a raw pointer does not say how much it points to, nor who owns it: use std::vector, unique_ptr, "
       "shared_ptr, span or cairn::tensor_view, or specialise cairn::adapter for its class. If it is not state: "
       "cairn::skip<T>, or list the other members");
+  static_assert(
+      is_not<Problem, problem::function_pointer>,
+      "cairn: a pointer to a function cannot be saved: save which function it is, for example by an enum or a "
+      "name, and set the pointer after the load. To leave it out: cairn::skip<T>, or list the other members");
   static_assert(is_not<Problem, problem::pointer_to_array>,
                 "cairn: a pointer to an array does not say how long it is: use std::vector, or for a fixed length a "
                 "pointer to a std::array");
@@ -82,12 +86,9 @@ consteval walk_function checked_walk() {
                 "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
                 "intervals and weights that you make it from");
   static_assert(
-      is_not<Problem, problem::eigen_without_adapter>,
+      is_not<Problem, problem::eigen_type>,
       "cairn: for the types of Eigen include cairn/adapters/eigen.hpp, or geometry.hpp, sparse.hpp or tensor.hpp of "
-      "cairn/adapters/eigen/");
-  static_assert(is_not<Problem, problem::eigen_type>,
-                "cairn: this type of Eigen has no adapter in cairn/adapters: save the matrix or vector that it is made "
-                "from, or specialise cairn::adapter<T>");
+      "cairn/adapters/eigen/; for its other types save what they are made from, or specialise cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::uncounted>,
       "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "
@@ -138,10 +139,12 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::inaccessible>,
       "cairn: cairn_bases and cairn_fields name direct, public and unambiguous base classes and their members");
   static_assert(
-      is_not<Problem, problem::derived_class>,
-      "cairn: a class derived from a container, tensor, pointer or the like would lose its own members: list "
-      "them with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, with `using "
-      "cairn_bases = cairn::bases<Base>;` for the content of the base class, or specialise cairn::adapter<T>");
+      is_not<Problem, problem::hidden_members>,
+      "cairn: a class with the operations of a container, tensor, optional, pointer or the like may have members that "
+      "these do not show: list its members with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }` "
+      "(a base class with `using cairn_bases = cairn::bases<Base>;`), or specialise cairn::adapter<T>, or, if its "
+      "elements, or its values and shape, are all that is to be saved, `template <> inline constexpr bool "
+      "cairn::is_container<T> = true;`");
   static_assert(
       is_not<Problem, problem::tuple_size>,
       "cairn: std::tuple_size of this class is less than the number of its members, so some would be lost: list them "

@@ -69,6 +69,14 @@ consteval walk_function checked_walk() {
                 "the copy");
   static_assert(is_not<Problem, problem::multi_array_without_adapter>,
                 "cairn: for a multi_array of Boost include cairn/adapters/boost_multi_array.hpp");
+  static_assert(is_not<Problem, problem::armadillo_type>,
+                "cairn: for Mat, Col, Row, Cube and SpMat of Armadillo include cairn/adapters/armadillo.hpp; for its "
+                "other types save what they are made from, or specialise cairn::adapter<T>");
+  static_assert(
+      is_not<Problem, problem::lacks_operations>,
+      "cairn: cairn::is_container<T> is true, but the class lacks an operation that a save or a load calls: it "
+      "has those of the like type of the standard library, const ones too (a sequence: value_type, begin, end, "
+      "size, resize; a tensor: data, shape), or specialise cairn::adapter<T>");
   static_assert(is_not<Problem, problem::adapter_of_itself>,
                 "cairn: what `get` of a cairn::adapter<T> returns contains a T again, so that a save would have no "
                 "end: return the parts of the T");

@@ -12,7 +12,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/own_operations.hpp"
+#include "cairn/state/concepts.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -106,7 +106,7 @@ template <class T>
   else if constexpr (requires { object.max_size(); })
     return {0, object.max_size(), true, arrays};
   else
-    return {0, array_capacity<T>(), true, arrays};
+    return {0, ~std::uint64_t{0}, true, arrays};
 }
 
 /// Precondition: `size` is within `limits_of(object, its size)`. O(size).

@@ -39,6 +39,9 @@ struct tensor_view {
   std::vector<std::int64_t> strides_;
 };
 
+template <class T>
+inline constexpr bool is_container<tensor_view<T>> = true;
+
 /// How many ranks hold the same box of an array, and which of these copies this one is, from 0 on. Each of them saves its part of the box.
 struct box_copies {
   unsigned count = 1;   ///< ranks with this box

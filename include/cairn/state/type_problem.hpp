@@ -13,7 +13,6 @@
 #include "cairn/state/adapter_problem.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/container_copies.hpp"
-#include "cairn/state/derived.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/path_problem.hpp"
@@ -102,37 +101,14 @@ consteval problem problem_of_boost_type(std::string_view type) {
                                                                                             : problem::none;
 }
 
-/// Whether a class like a tuple is larger than the elements of the tuple with all padding that they may need.
-template <class T, std::size_t... I>
-consteval bool is_larger_than_elements(std::index_sequence<I...>) {
-  constexpr std::size_t unit = alignof(T);
-  const auto needs = [](std::size_t size) { return (size + unit - 1) / unit * unit; };
-  return sizeof(T) > ((std::is_polymorphic_v<T> ? sizeof(void*) : 0) + ... + needs(sizeof(std::tuple_element_t<I, T>)));
-}
-
+/// Whether an aggregate has more fields than elements as a tuple.
 template <class T>
-consteval problem problem_of_tuple() {
-  constexpr std::size_t size = std::tuple_size_v<T>;
-  if constexpr (std::is_aggregate_v<T>) {
-    if constexpr (arity<T> > size) return problem::tuple_size;
-  } else if constexpr (size > 0 && !is_of_known_library(type_name_view<T>())) {
-    if constexpr (is_larger_than_elements<T>(std::make_index_sequence<size>{})) return problem::tuple_size;
-  }
-  return problem::none;
+consteval bool loses_elements() {
+  if constexpr (std::is_aggregate_v<T>)
+    return arity<T> > std::tuple_size_v<T>;
+  else
+    return false;
 }
-
-/// The header that has an adapter for a type of Eigen, if one has.
-consteval eigen_header eigen_header_of(std::string_view type) {
-  if (type.starts_with("Eigen::Sparse")) return eigen_header::sparse;
-  if (type.starts_with("Eigen::Tensor")) return eigen_header::tensor;
-  for (const std::string_view each : {"Quaternion<", "Rotation2D<", "UniformScaling<", "AngleAxis<", "Translation<",
-                                      "Transform<", "AlignedBox<", "Hyperplane<", "ParametrizedLine<"})
-    if (type.find(each) != std::string_view::npos) return eigen_header::geometry;
-  return eigen_header::dense;
-}
-
-template <class T>
-concept eigen_header_is_included = requires { sizeof(eigen_adapters<eigen_header_of(type_name_view<T>())>); };
 
 /// Whether a user cannot add lines to the type: it is of the standard library, built in, or of a lambda expression.
 template <class T>
@@ -140,22 +116,6 @@ consteval bool is_of_compiler() {
   constexpr std::string_view name = type_name_view<T>();
   return !std::is_class_v<T> || name.starts_with("std::") || name.find("<lambda(") != std::string_view::npos ||
          name.find("(lambda at ") != std::string_view::npos;
-}
-
-template <class T>
-consteval problem problem_of_unsupported() {
-  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
-    return problem::raw_pointer;
-  else if constexpr (std::is_union_v<T>)
-    return problem::union_member;
-  else if constexpr (piecewise_type<T>)
-    return problem::piecewise_distribution;
-  else if constexpr (type_name_view<T>().starts_with("Eigen::"))
-    return eigen_header_is_included<T> ? problem::eigen_type : problem::eigen_without_adapter;
-  else if constexpr (is_of_compiler<T>())
-    return problem::foreign_type;
-  else
-    return names_cairn_fields<T> ? problem::fields_line : problem::unknown_type;
 }
 
 template <class T>
@@ -177,35 +137,78 @@ consteval problem problem_of_tensor() {
 }
 
 template <class T>
+consteval problem problem_of_unsupported() {
+  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
+    return std::is_function_v<std::remove_pointer_t<T>> || std::is_member_function_pointer_v<T>
+               ? problem::function_pointer
+               : problem::raw_pointer;
+  else if constexpr (std::is_union_v<T>)
+    return problem::union_member;
+  else if constexpr (piecewise_type<T>)
+    return problem::piecewise_distribution;
+  else if constexpr (type_name_view<T>().starts_with("Eigen::"))
+    return problem::eigen_type;
+  else if constexpr (type_name_view<T>().starts_with("arma::"))
+    return problem::armadillo_type;
+  else if constexpr (is_of_compiler<T>())
+    return problem::foreign_type;
+  else if constexpr (names_cairn_fields<T>)
+    return problem::fields_line;
+  else if constexpr (tensor_type<T> && !mdspan_type<T> && says_its_device<T>)
+    return problem::device_tensor;
+  else
+    return category_of_operations<T>() == category::unsupported ? problem::unknown_type : problem::hidden_members;
+}
+
+template <class T>
 consteval bool has_const_alternative() {
   return []<std::size_t... I>(std::index_sequence<I...>) {
     return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
   }(std::make_index_sequence<std::variant_size_v<T>>{});
 }
 
-/// Categories of classes that have them by their operations, which may come from a base class.
-consteval bool is_by_operations(category kind) {
-  switch (kind) {
-    case category::calendar:
-    case category::tensor:
-    case category::span:
-    case category::bits:
-    case category::valarray:
-    case category::path:
-    case category::sequence:
-    case category::map:
-    case category::set:
-    case category::container_adaptor:
-    case category::optional:
-    case category::unique_pointer:
-    case category::shared_pointer:
-    case category::weak_pointer:
-    case category::atomic:
-    case category::random:
-      return true;
-    default:
-      return false;
+/// The container in an adaptor is a protected member.
+template <class T>
+struct inside_adaptor : T {
+  static consteval bool has_container() {
+    return requires(inside_adaptor& adaptor) { static_cast<typename T::container_type&>(adaptor.c); };
   }
+};
+
+/// Whether a class has the operations that a save or a load calls, beside those by which it has its category.
+template <class T>
+consteval bool has_needed_operations() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (kind == category::unsupported || kind == category::record)
+    return false;
+  else if constexpr (kind == category::sequence)
+    return requires(T& t, const T& c) { t.resize(c.begin() == c.end() ? c.size() : c.size()); };
+  else if constexpr (kind == category::span || kind == category::valarray)
+    return requires(const T& c) { c[c.size()]; };
+  else if constexpr (kind == category::bits)
+    return requires(T& t, const T& c) { t[0] = static_cast<bool>(c[c.size()]); };
+  else if constexpr (kind == category::set)
+    return has_key_operations<T> && requires(T& t, typename T::value_type each) { t.insert(t.end(), std::move(each)); };
+  else if constexpr (kind == category::map)
+    return has_key_operations<T> && requires(T& t, const typename T::key_type& key) {
+      t.emplace_hint(t.end(), std::piecewise_construct, std::forward_as_tuple(key), std::tuple<>());
+    };
+  else if constexpr (kind == category::container_adaptor && !std::is_final_v<T>)
+    return inside_adaptor<T>::has_container();
+  else if constexpr (kind == category::optional)
+    return requires(T& t) { t.emplace(); };
+  else if constexpr (kind == category::unique_pointer)
+    return requires(T& t) {
+      !t;
+      *t;
+      t.reset();
+    };
+  else if constexpr (kind == category::shared_pointer)
+    return std::is_constructible_v<std::shared_ptr<void>, const T&, void*>;
+  else if constexpr (kind == category::path)
+    return requires(T& t, const T& c) { t.assign(std::string(c.string())); };
+  else
+    return kind != category::container_adaptor && kind != category::weak_pointer;
 }
 
 template <class T>
@@ -242,10 +245,9 @@ consteval problem problem_of_class() {
 template <class T>
 consteval problem problem_of() {
   constexpr auto kind = category_of<T>();
-  if constexpr (is_by_operations(kind)) {
-    if constexpr (may_lose_members<T>()) return problem::derived_class;
-  }
-  if constexpr (kind == category::unsupported)
+  if constexpr (is_container<T> && kind != category::adapted && kind != category::listed && !has_needed_operations<T>())
+    return problem::lacks_operations;
+  else if constexpr (kind == category::unsupported)
     return problem_of_unsupported<T>();
   else if constexpr (kind == category::record || kind == category::listed)
     return problem_of_class<T>();
@@ -267,7 +269,7 @@ consteval problem problem_of() {
                      kind == category::valarray)
     return problem_of_container<T>();
   else if constexpr (kind == category::tuple)
-    return problem_of_tuple<T>();
+    return loses_elements<T>() ? problem::tuple_size : problem::none;
   else if constexpr (kind == category::tensor)
     return problem_of_tensor<T>();
   else if constexpr (kind == category::adapted)

@@ -33,10 +33,7 @@ void walk_complex(walker& w, T& object) {
 
 template <class T>
 void walk_duration(walker& w, T& object) {
-  if constexpr (time_point_type<T>)
-    w.element(dtype_of<typename T::duration::rep>(), &object);
-  else
-    w.element(dtype_of<typename T::rep>(), &object);
+  w.element(dtype_of<typename T::rep>(), &object);
 }
 
 /// The address of an object, which may be const: a load does not walk those.

@@ -76,7 +76,7 @@ consteval bool needs_cereal() {
   else if constexpr (!has_cereal_functions<T>)
     return false;
   else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
-    return sequence_type<T> || !record_suffices<T>();
+    return !record_suffices<T>();
   else
     return true;
 }
@@ -147,6 +147,22 @@ template <class T, class Archive, template <class, class> class Has, template <c
 inline constexpr bool uses =
     Has<T, Archive>::value && (Specialized<T, Archive>::value || !cereal::traits::is_specialized<T, Archive>::value);
 
+/// Which of the minimal functions of T cereal selects. cereal's own trait does not look at cereal::specialize.
+template <class T>
+struct minimal_functions {
+  template <template <class, class> class Has, template <class, class> class Specialized>
+  static constexpr bool are = uses<T, cereal_output, Has, Specialized>;
+  static constexpr bool member =
+      are<cereal::traits::has_member_save_minimal, cereal::traits::is_specialized_member_save_minimal>;
+  static constexpr bool versioned_member =
+      are<cereal::traits::has_member_versioned_save_minimal, cereal::traits::is_specialized_member_save_minimal>;
+  static constexpr bool free =
+      are<cereal::traits::has_non_member_save_minimal, cereal::traits::is_specialized_non_member_save_minimal>;
+  static constexpr bool versioned_free = are<cereal::traits::has_non_member_versioned_save_minimal,
+                                             cereal::traits::is_specialized_non_member_save_minimal>;
+  static constexpr bool any = member || versioned_member || free || versioned_free;
+};
+
 /// True if a function that cereal selects for T is one of a base class of T, which does not know the members of T.
 template <class T>
 consteval bool inherits_cereal_functions() {
@@ -164,8 +180,7 @@ consteval bool inherits_cereal_functions() {
   if constexpr (uses<T, in, traits::has_member_load, traits::is_specialized_member_load> ||
                 uses<T, in, traits::has_member_versioned_load, traits::is_specialized_member_load>)
     found = found || inherited::member_load<T>;
-  if constexpr (uses<T, out, traits::has_member_save_minimal, traits::is_specialized_member_save_minimal> ||
-                uses<T, out, traits::has_member_versioned_save_minimal, traits::is_specialized_member_save_minimal>)
+  if constexpr (minimal_functions<T>::member || minimal_functions<T>::versioned_member)
     found = found || inherited::member_save_minimal<T>;
   if constexpr (uses<T, out, traits::has_non_member_serialize, traits::is_specialized_non_member_serialize>)
     found = found || inherited::free_serialize<T>;
@@ -179,11 +194,8 @@ consteval bool inherits_cereal_functions() {
     found = found || inherited::free_load<T>;
   if constexpr (uses<T, in, traits::has_non_member_versioned_load, traits::is_specialized_non_member_load>)
     found = found || inherited::free_load<T, version>;
-  if constexpr (uses<T, out, traits::has_non_member_save_minimal, traits::is_specialized_non_member_save_minimal>)
-    found = found || inherited::free_save_minimal<T>;
-  if constexpr (uses<T, out, traits::has_non_member_versioned_save_minimal,
-                     traits::is_specialized_non_member_save_minimal>)
-    found = found || inherited::free_save_minimal<T, version>;
+  if constexpr (minimal_functions<T>::free) found = found || inherited::free_save_minimal<T>;
+  if constexpr (minimal_functions<T>::versioned_free) found = found || inherited::free_save_minimal<T, version>;
   return found;
 }
 

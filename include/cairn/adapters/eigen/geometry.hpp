@@ -10,9 +10,6 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-template <>
-struct eigen_adapters<eigen_header::geometry> {};
-
 template <class Quaternion>
 struct eigen_quaternion_adapter {
   [[nodiscard]] static auto view(Quaternion& object) { return eigen_view(object.coeffs().data(), {4}); }

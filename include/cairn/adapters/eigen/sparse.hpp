@@ -17,9 +17,6 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-template <>
-struct eigen_adapters<eigen_header::sparse> {};
-
 /// A compressed matrix; the names are those of scipy.sparse. With `row_major`, elements indptr[i] to indptr[i + 1] of `indices` and `data`
 /// are the columns and the values of row i; else of column i.
 template <class Scalar, class Index>

@@ -16,9 +16,6 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-template <>
-struct eigen_adapters<eigen_header::tensor> {};
-
 /// `Number` is the type of the argument of `tensor.dimension()`.
 template <class Number, class Tensor>
 [[nodiscard]] auto eigen_tensor_view(Tensor& tensor) {
