@@ -129,8 +129,7 @@ class checkpointer {
   /// Returns when the running save and merge are done; throws, once, what went wrong (see `on_failure`).
   void wait();
 
-  /// Steps of the published checkpoints, ascending; of those in the history of the newest branch, if there are branches (when_older::branch).
-  /// errc::io.
+  /// Steps of the published checkpoints, ascending. errc::io.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
   /// The newest of them; nullopt if there is none. errc::io.
   [[nodiscard]] std::optional<std::uint64_t> latest() const;

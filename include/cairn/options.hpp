@@ -47,14 +47,8 @@ enum class when_destroyed : std::uint8_t {
 enum class when_older : std::uint8_t {
   refuse,  ///< errc::stale
   /// The first save removes the checkpoints that the run does not continue from: those later than the one that it has restored or saved last; all, if
-  /// it has restored none. Nothing is removed before a save. Where nothing would be left of the newest branch, as `branch`.
-  replace,
-  /// The first save begins a branch: it and the later ones have names of their own ("step-000000120.branch-1-from-100"), and nothing is removed.
-  /// A save of the newest checkpoint's own step also begins a branch, unless the run has restored or saved that checkpoint. From then on the
-  /// history of the place is that of the branch: its checkpoints, and those up to the one from which it continues, which is the one that the
-  /// run had restored or saved last; none, if it had restored none. Restores, `steps` and the rules of retention know only these. The other
-  /// checkpoints stay: `cairn::load` and `cairn::open` find them by their path, and you may delete them.
-  branch
+  /// it has restored none. Nothing is removed before a save.
+  replace
 };
 
 /// A save that `step` started has failed, or the policy's `should_save` has thrown.

@@ -383,7 +383,7 @@ TEST_CASE("options that contradict themselves are refused") {
   CHECK(failure({.on_busy = other(cairn::when_busy::replace)}).says("on_busy is 3"));
   CHECK(failure({.on_destruction = other(cairn::when_destroyed::cancel)}).says("on_destruction is 2"));
   CHECK(failure({.on_failure = other(cairn::when_failed::keep_training)}).says("on_failure is 2"));
-  CHECK(failure({.on_older_step = other(cairn::when_older::branch)}).says("on_older_step is 3"));
+  CHECK(failure({.on_older_step = other(cairn::when_older::replace)}).says("on_older_step is 2"));
   CHECK(failure({.shards = SIZE_MAX}).says("shards is " + std::to_string(SIZE_MAX)));
   for (const double deadline : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     CHECK(failure({.preempt = {SIGUSR1}, .preempt_deadline = std::chrono::duration<double>(deadline)})

@@ -62,7 +62,7 @@ class checkpoint_series {
 
   // A save of all ranks: the share of each becomes one shard. Only `share_outcome` communicates.
   /// 1. At the leader: begins the checkpoint. `pieces` are its share. Returns the text that the others need to join it:
-  /// PARENT/NAME/ATTEMPT, without a parent where the checkpoint cannot be a delta.
+  /// PARENT/ATTEMPT, without a parent where the checkpoint cannot be a delta.
   std::string begin_together(std::shared_ptr<save_job> job, std::span<const piece> pieces);
   /// At the others.
   void join_together(std::shared_ptr<save_job> job, std::span<const piece> pieces, std::string_view begun);

@@ -104,7 +104,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
-  return {.what = what, .checkpoint = store_.location() + "/" + checkpoints_.name_of(step), .step = step};
+  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& job) const {
@@ -132,7 +132,6 @@ auto checkpoint_series::cancel_on_error(const Act& act) {
     return act();
   } catch (...) {
     const auto what = about(event::kind::failed, *running_->job);
-    // It is published if only a sync after that has failed.
     if (running_->pipeline) checkpoints_.failed(*running_->job);
     cancel();
     is_failure_reported_ = true;
@@ -171,7 +170,7 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> what, std::
   cancel_on_error([&] {
     own_store();
     auto& job = *running_->job;
-    job.name = checkpoints_.make_way(job.info.step);
+    checkpoints_.make_way(job.info.step);
     set_hooks();
     running_->pipeline.emplace(store_, job, shards, &base_);
   });

@@ -43,7 +43,7 @@ inline void check_options(const checkpointer_options& options) {
   check_listed("on_destruction", options.on_destruction, when_destroyed::cancel);
   check_listed("on_failure", options.on_failure, when_failed::keep_training);
   check_listed("replica_check", options.replica_check, replica_check::refuse);
-  check_listed("on_older_step", options.on_older_step, when_older::branch);
+  check_listed("on_older_step", options.on_older_step, when_older::replace);
   check_shards(options.shards);
   check_rules({options.keep_last, options.keep_best, options.keep_every});
 

@@ -22,9 +22,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
                                                          std::optional<save_kind> kind, bool ends_run) {
   auto job = std::make_shared<save_job>();
   try {
-    auto& checkpoints = series_.checkpoints();
-    if (!saving_ && ranks_.is_leader()) checkpoints.branch_off(now.step);
-    job->name = checkpoints.name_of(now.step);
+    job->name = checkpoint_name(now.step);
     job->what = describe(state, {ranks_.rank(), ranks_.size()}, store().location() + '/' + job->name);
     if (!ranks_.is_alone()) {
       separate_own(*job, ranks_.rank());
