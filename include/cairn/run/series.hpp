@@ -43,9 +43,9 @@ class checkpoint_series {
 
   /// See checkpointer::restore.
   std::optional<load_report> restore(any_mutable_state state, const load_options& options);
-  /// See checkpointer::restore_best.
-  std::optional<load_report> restore_best(any_mutable_state state, const metric_order& order,
-                                          const load_options& options);
+  /// See checkpointer::restore_best; without an order, checkpointer::restore_finite.
+  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+                                        const load_options& options);
 
   /// Begins the save of a job of `shards` shards: add them in order, then finish. One save at a time. An error is reported as an event
   /// and thrown as cairn::error; nothing is left behind of the save.
@@ -152,7 +152,7 @@ class checkpoint_series {
   merge_report merged(merge_report report);
   [[nodiscard]] error merge_failed(const std::exception_ptr& cause) const;
 
-  [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
+  [[nodiscard]] std::vector<std::string> names_by_metric(const std::optional<metric_order>& order) const;
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples);
   void own_store();
   void require_same_restore(const load_options& options, std::string_view order = {});

@@ -48,6 +48,7 @@ class session {
   std::optional<load_report> restore(any_mutable_state state, const load_options& options);
   std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order,
                                           const load_options& options);
+  std::optional<load_report> restore_finite(any_mutable_state state, const load_options& options);
   step_outcome step(any_state state, const observation& now);
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
@@ -93,6 +94,9 @@ class session {
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
   void enter(const std::string& call);
+  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+                                        const load_options& options);
+  void check_loss(const observation& now);
   void check_step(std::uint64_t step);
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
@@ -186,6 +190,7 @@ class session {
   policy_driver policy_;
   bool prepared_ = false;
   bool is_replacing_ = false;                      // the running save has replaced another one
+  bool is_loss_finite_ = true;                     // of the newest step that has one
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> preempted_step_;

@@ -105,8 +105,19 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
                                                               const load_options& options) {
   enter("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
+  return restore_by(state, order.value_or(metric_order{}), options);
+}
+
+CAIRN_INLINE std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
+  enter("restore_finite");
+  return restore_by(state, std::nullopt, options);
+}
+
+CAIRN_INLINE std::optional<load_report> session::restore_by(any_mutable_state state,
+                                                            const std::optional<metric_order>& order,
+                                                            const load_options& options) {
   auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore_best(state, order.value_or(metric_order{}), options); });
+                            [&] { return series_.restore_by(state, order, options); });
   continue_from(report, state, options);
   return report;
 }
@@ -114,6 +125,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
 /// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make the restore fail.
 CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state,
                                          const load_options& options) {
+  is_loss_finite_ = true;
   if (report) {
     note_losses(*report, state, options);
     record_.published({.step = report->step});
@@ -177,6 +189,18 @@ CAIRN_INLINE void session::continue_at(std::uint64_t step) {
   policy_.set_newest({.step = step, .began = now, .copied = now});
 }
 
+/// Reports a loss that is not finite, unless the one before was not either.
+CAIRN_INLINE void session::check_loss(const observation& now) {
+  if (!now.loss) return;
+  const bool was_finite = std::exchange(is_loss_finite_, is_finite(*now.loss));
+  if (is_loss_finite_ || !was_finite) return;
+  record_.emit({.what = event::kind::not_finite,
+                .checkpoint = store().location(),
+                .step = now.step,
+                .message = sentence({"the loss of step ", now.step, is_nan(*now.loss) ? " is NaN" : " is infinite",
+                                     "; restore_finite restores the newest checkpoint whose loss is finite"})});
+}
+
 /// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step` allows it, the policy
 /// counts from the step before.
 CAIRN_INLINE void session::check_step(std::uint64_t step) {
@@ -195,6 +219,7 @@ CAIRN_INLINE void session::check_step(std::uint64_t step) {
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
+  check_loss(now);
   if (!ranks_.is_alone()) return step_together(state, now);
   check_step(now.step);
   if (poll() || advise_before_end() == schedule::before_end::stop) return preempt(state, now);
@@ -284,6 +309,7 @@ CAIRN_INLINE bool session::resolve_busy(const observation& now) {
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
   enter("save at step " + std::to_string(now.step));
+  check_loss(now);
   if (!ranks_.is_alone()) return save_together(state, now);
   return save_sync(state, now, std::nullopt, true);
 }
