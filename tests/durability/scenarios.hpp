@@ -160,7 +160,7 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.saved = {3};
     made.keep_last = 1;
     made.has_deltas = true;
-    made.chain = {.anchor_every = std::nullopt, .merge_every = 2};
+    made.chain = {.anchor_every = 1000, .merge_every = 2};
     made.begins = opening::restored;
   } else if (name == "prune") {
     made.parameters = small;

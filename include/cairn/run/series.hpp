@@ -55,8 +55,11 @@ class checkpoint_series {
   /// Ends a save that was not finished; nothing is left behind of it.
   void cancel() noexcept;
 
-  /// Begins, adds and finishes a save from the state's own memory.
-  save_report save(std::shared_ptr<save_job> job);
+  /// Begins, adds and finishes a save from the state's own memory. `parts`: into as many shards, each written before the next is encoded; 0: at
+  /// once.
+  save_report save(std::shared_ptr<save_job> job, std::size_t parts = 0);
+  /// Whether the values that the next delta refers to are in memory.
+  [[nodiscard]] bool has_references() const noexcept { return base_.has_references(); }
   /// The same for a group of ranks, each of which writes the share that the plan gives it. A collective call.
   save_report save_together(std::shared_ptr<save_job> job, const plan::partition& plan, share_planner& shares);
 

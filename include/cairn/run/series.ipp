@@ -214,10 +214,11 @@ CAIRN_INLINE save_report checkpoint_series::published(save_report report) {
 
 CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
 
-CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) {
-  const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, options_.shards));
+CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job, std::size_t parts) {
+  const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, parts == 0 ? options_.shards : parts));
+  const auto at_once = parts == 0 ? shards.size() : 1;
   begin(std::move(job), shards.size());
-  add(shards);
+  for (std::size_t first = 0; first < shards.size(); first += at_once) add(std::span(shards).subspan(first, at_once));
   return finish();
 }
 
