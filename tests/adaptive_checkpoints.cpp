@@ -272,7 +272,7 @@ TEST_CASE("the memory for copies is prepared when nothing is running: no merge, 
   std::atomic<std::size_t> merged = 0;
   checkpointer run(gated, {.when = policy,
                            .codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                           .chain = {.anchor_every = 1000, .merge_every = 2},
                            .on_event = [&](const cairn::event& e) {
                              merged += e.what == kind::merged;
                              if (e.what == kind::published && e.step == 3) gated.entrance->close();
@@ -325,7 +325,7 @@ TEST_CASE("a save that is cancelled or fails is not reported as a cost, and the 
     const auto policy = saving_always();
     tests::gated_store gated;
     gated.refuses = [](std::string_view name) { return name == checkpoint_name(2); };
-    checkpointer run(gated, {.when = policy, .on_busy = cairn::when_busy::wait});
+    checkpointer run(gated, {.when = policy, .on_busy = cairn::when_busy::wait, .retry_for = {}});
     std::ignore = run.step(trained(1), {.step = 1});
     std::ignore = run.step(trained(2), {.step = 2});
     CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full"));
@@ -375,7 +375,7 @@ TEST_CASE("an iteration is the training alone: neither what saving stopped it, n
     work(held);
     return true;
   };
-  checkpointer run(gated, {.when = policy, .on_busy = cairn::when_busy::wait});
+  checkpointer run(gated, {.when = policy, .on_busy = cairn::when_busy::wait, .retry_for = {}});
   work(held);
   auto state = trained(0);
   CHECK_FALSE(run.restore(state));
@@ -509,7 +509,7 @@ TEST_CASE("what a policy remembers comes back to the next process, also from a m
     {
       checkpointer run(store, {.when = policy,
                                .codecs = chain::mixed_rules(),
-                               .chain = {.anchor_every = std::nullopt, .merge_every = 3, .merge_to_whole = to_whole},
+                               .chain = {.anchor_every = 1000, .merge_every = 3, .merge_to_whole = to_whole},
                                .on_event = [&](const cairn::event& e) { merged += e.what == kind::merged; }});
       for (int i = 0; i < 7; ++i) {
         train(state);
@@ -605,6 +605,7 @@ TEST_CASE("all kinds of saves by all policies, with crashes in between: every ch
         .codecs = lossless_rules(),
         .chain = {.anchor_every = chain::at_least(1, chance() % 8), .merge_every = chain::at_least(2, chance() % 6)},
         .asynchronous = !one_in(4)};
+    options.chain.merge_to_whole = options.chain.merge_every && !options.chain.anchor_every;
     if (options.asynchronous) {
       options.on_busy = static_cast<cairn::when_busy>(chance() % 3);
       options.on_destruction = static_cast<cairn::when_destroyed>(chance() % 2);

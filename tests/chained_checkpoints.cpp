@@ -190,7 +190,7 @@ TEST_CASE("merging is reported, shortens the chain, and retention takes what it 
   std::vector<std::string> merged;
   checkpointer run(store, {.keep_last = 1,
                            .codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = std::nullopt, .merge_every = 3},
+                           .chain = {.anchor_every = 1000, .merge_every = 3},
                            .on_event = [&](const cairn::event& e) {
                              if (e.what == kind::merged) merged.push_back(e.message);
                            }});
@@ -340,7 +340,7 @@ TEST_CASE("a merge that fails is reported, thrown once by wait, and leaves all a
   store.refuses = [&](std::string_view) { return is_full.load(); };
   std::size_t failures = 0;
   checkpointer run(store, {.codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = std::nullopt, .merge_every = 3},
+                           .chain = {.anchor_every = 1000, .merge_every = 3},
                            .on_event = [&](const cairn::event& e) {
                              failures += e.what == kind::failed;
                              if (e.what == kind::published && e.step == 4) is_full = true;  // before the merge begins

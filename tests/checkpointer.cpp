@@ -841,6 +841,53 @@ TEST_CASE("a run goes back to its best checkpoint, by any metric; of equals to t
   CHECK(state == trained(1));
 }
 
+TEST_CASE("the loss becomes NaN: an event says so, once; the last checkpoint before it stays, and is restored") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const cairn::stores::memory store;
+  std::vector<cairn::event> events;
+  checkpointer run(store,
+                   {.keep_last = 2, .when = cairn::policies::every_steps{2}, .on_event = [&](const cairn::event& what) {
+                      if (what.what == cairn::event::kind::not_finite) events.push_back(what);
+                    }});
+  trainer state;
+  CHECK_FALSE(run.restore_finite(state));
+  const auto train = [&](std::uint64_t first, std::uint64_t last, std::optional<double> loss) {
+    for (auto step = first; step <= last; ++step) {
+      std::ignore = run.step(trained(step), {.step = step, .loss = loss});
+      run.wait();
+    }
+  };
+  train(1, 10, 1.0);
+  CHECK(events.empty());
+  train(11, 20, nan);
+  REQUIRE(events.size() == 1);
+  CHECK(events[0].step == 11);
+  CHECK(events[0].checkpoint == "memory");
+  CHECK(events[0].message.find("restore_finite") != std::string::npos);
+  train(21, 21, std::nullopt);
+  train(22, 24, std::numeric_limits<double>::infinity());
+  CHECK(events.size() == 1);
+  CHECK(run.steps() == std::vector<std::uint64_t>{10, 22, 24});
+  CHECK(run.restore(state)->step == 24);
+  const auto report = run.restore_finite(state);
+  REQUIRE(report);
+  CHECK(report->step == 10);
+  CHECK(state == trained(10));
+  CHECK(run.remove_after(report->step) == 2);
+  train(11, 12, nan);  // again, after the run went back
+  CHECK(events.size() == 2);
+  run.save(trained(13), {.step = 13, .loss = 1.0});
+  run.save(trained(14), {.step = 14, .loss = nan});
+  CHECK(events.size() == 3);
+  CHECK(sample::failure_of([&] { run.restore_finite(state, {.step = 2}); }).code == errc::invalid);
+  CHECK(run.restore_finite(state)->step == 13);
+  CHECK(run.remove_after(11) == 2);
+  cairn::save(store, checkpoint_name(10), trained(10), {.step = 10, .metrics = {{"loss", nan}}});
+  const auto failure = sample::failure_of([&] { run.restore_finite(state); });
+  CHECK(failure.code == errc::not_found);
+  CHECK(failure.says("no checkpoint in memory has a finite loss"));
+}
+
 TEST_CASE("the best checkpoint: a damaged index is reported and passed over, and metrics are read as they are now") {
   const sample::scratch scratch;
   checkpointer run(scratch.path("run"));

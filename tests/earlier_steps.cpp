@@ -263,178 +263,20 @@ TEST_CASE("on_older_step = replace: nothing is removed while no save is made, an
   chain::check_restores(store, checkpoint_name(3), state[5]);
 }
 
-TEST_CASE("on_older_step = branch: both runs stay, and the place continues from the new one") {
-  for (const bool asynchronous : {true, false}) {
-    std::vector<cairn::event> events;
-    const cairn::checkpointer_options options{.keep_last = 2,
-                                              .when = cairn::policies::every_steps{1},
-                                              .on_event = [&](const cairn::event& what) { events.push_back(what); },
-                                              .asynchronous = asynchronous,
-                                              .on_older_step = cairn::when_older::branch};
-    const auto store = store_with({1, 2, 5, 9});
-    const auto names = [&] { return store.list(); };
-    trainer state;
-    {
-      checkpointer run(store, options);
-      REQUIRE(run.restore(state, {.step = 2}));
-      CHECK(run.steps() == steps{1, 2, 5, 9});
-      std::ignore = run.step(trained(30), {.step = 3});
-      run.wait();
-      CHECK(run.steps() == steps{2, 3});  // the rules of retention know only these
-      CHECK(names() == std::vector<std::string>{checkpoint_name(2), checkpoint_name(5), checkpoint_name(9),
-                                                "step-000000003.branch-1-from-2"});
-      for (const auto& each : events)
-        if (each.step == 3) CHECK(each.checkpoint == "memory/step-000000003.branch-1-from-2");
-      CHECK(checkpointer(store).restore(state)->step == 3);  // as after a crash
-      CHECK(state == trained(30));
-    }
-    check_refused([&] { checkpointer(store).save(state, {.step = 2}); }, 2, 3);
-    CHECK(cairn::load(store, "step-000000009", state).step == 9);  // the other run is still there
-    {
-      checkpointer run(store, {.on_older_step = cairn::when_older::refuse});  // a restart goes on with the branch
-      REQUIRE(run.restore(state)->name == "step-000000003.branch-1-from-2");
-      CHECK(sample::failure_of([&] { run.restore(state, {.step = 9}); }).code == errc::not_found);
-      CHECK(run.save(trained(9), {.step = 9}).path == "memory/step-000000009.branch-1-from-2");
-      CHECK(run.steps() == steps{2, 3, 9});
-      CHECK(run.restore_best(state)->step == 2);
-    }
-    {
-      checkpointer run(store, options);  // anew, without a restore; then back within the process, twice
-      CHECK(run.save(trained(1), {.step = 1}).path == "memory/step-000000001.branch-2");
-      CHECK(run.steps() == steps{1});
-      for (const std::uint64_t step : {2U, 3U, 4U}) run.save(trained(step), {.step = step});
-      CHECK(run.steps() == steps{3, 4});
-      CHECK(run.save(trained(40), {.step = 4}).path == "memory/step-000000004.branch-2");  // replaced
-      CHECK(run.restore(state, {.step = 3})->step == 3);
-      CHECK(run.save(trained(50), {.step = 4}).path == "memory/step-000000004.branch-3-from-3-of-2");
-      CHECK(run.steps() == steps{3, 4});
-      CHECK(checkpointer(store).restore(state)->name == "step-000000004.branch-3-from-3-of-2");
-      CHECK(state == trained(50));
-      CHECK(cairn::load(store, "step-000000004.branch-2", state).step == 4);
-      CHECK(state == trained(40));
-    }
-    CHECK(names().size() == 8);
-  }
-}
-
-TEST_CASE("on_older_step = branch: deltas continue from the checkpoint that was restored, which both runs keep") {
-  const cairn::stores::memory store;
-  const auto state = states(8);
-  {
-    checkpointer run(store, {.codecs = chain::mixed_rules()});
-    for (const std::uint64_t step : {1U, 2U, 3U, 4U}) run.save(state[step], {.step = step});
-  }
-  checkpointer run(store, {.keep_last = 1, .codecs = chain::mixed_rules(), .on_older_step = cairn::when_older::branch});
-  chain::state loaded;
-  REQUIRE(run.restore(loaded, {.step = 2}));
-  const auto first = run.save(state[5], {.step = 3});
-  CHECK(first.is_delta);
-  CHECK(first.parent == checkpoint_name(2));
-  CHECK(run.save(state[6], {.step = 4}).is_delta);
-  CHECK(run.steps() == steps{1, 2, 3, 4});  // all are needed, by one run or by both
-  for (const std::uint64_t step : {3U, 4U}) chain::check_restores(store, checkpoint_name(step), state[step]);
-  chain::check_restores(store, checkpoint_name(4, {1, {{0, 2}}}), state[6]);
-}
-
-TEST_CASE("on_older_step = branch: remove_after removes of the own history alone, and never the whole branch") {
-  const auto store = store_with({1, 2, 5, 9});
-  trainer state;
-  {
-    checkpointer run(store, {.on_older_step = cairn::when_older::branch});
-    REQUIRE(run.restore(state, {.step = 5}));
-    for (const std::uint64_t step : {6U, 7U}) run.save(trained(step), {.step = step});
-    CHECK(run.steps() == steps{1, 2, 5, 6, 7});
-    CHECK(run.remove_after(6) == 1);
-    CHECK(run.steps() == steps{1, 2, 5, 6});
-    for (const std::uint64_t step : {5U, 3U, 0U}) {  // a restart would take step 9 of the run before
-      const auto failure = sample::failure_of([&] { run.remove_after(step); });
-      CHECK(failure.code == errc::invalid);
-      CHECK(failure.says("step-000000006.branch-1-from-5"));
-      CHECK(failure.says("on_older_step = branch"));
-      CHECK(run.steps() == steps{1, 2, 5, 6});
-    }
-    REQUIRE(run.restore(state, {.step = 2}));
-    CHECK(run.save(trained(4), {.step = 4}).path == "memory/step-000000004.branch-2-from-2");
-    CHECK(run.steps() == steps{1, 2, 4});
-  }
-  // Where a new run is to replace this one, it begins a branch too, if nothing would be left of the newest one.
-  checkpointer run(store, {.on_older_step = cairn::when_older::replace});
-  REQUIRE(run.restore(state, {.step = 1}));
-  CHECK(run.save(trained(2), {.step = 2}).path == "memory/step-000000002.branch-3-from-1");
-  CHECK(run.save(trained(3), {.step = 3}).path == "memory/step-000000003.branch-3-from-1");
-  REQUIRE(run.restore(state, {.step = 2}));
-  CHECK(run.save(trained(30), {.step = 3}).path == "memory/step-000000003.branch-3-from-1");
-  CHECK(run.steps() == steps{1, 2, 3});
-}
-
-TEST_CASE("the step that a branch continues from can be saved again, after nothing of the branch could be restored") {
-  for (const auto how : {cairn::when_older::refuse, cairn::when_older::replace, cairn::when_older::branch}) {
-    const auto store = store_with({1, 2, 5, 9});
-    trainer state;
-    {
-      checkpointer run(store, {.on_older_step = cairn::when_older::branch});
-      REQUIRE(run.restore(state, {.step = 5}));
-      run.save(trained(6), {.step = 6});
-    }
-    sample::put(store, checkpoint_name(6, {1, {{0, 5}}}), {{"index.json", "damaged"}});
-    checkpointer run(store, {.on_older_step = how});
-    CHECK(run.restore(state)->step == 5);
-    CHECK(run.save(trained(50), {.step = 5}).path == "memory/step-000000005.branch-2-from-2");
-    CHECK(run.steps() == steps{1, 2, 5});
-    CHECK(checkpointer(store).restore(state)->step == 5);
-    CHECK(state == trained(50));
-  }
-}
-
-TEST_CASE("where nothing of a branch can be restored, the error says how to get at the other checkpoints") {
-  const auto store = store_with({1, 2, 5});
-  trainer state;
-  for (const auto& branch : {cairn::detail::run_branch{9, {}}, cairn::detail::run_branch{10, {{9, 6}}}}) {
-    sample::put(store, checkpoint_name(7, branch), {{"index.json", "{\"somebody\": \"else's\"}"}});
-    const auto failure = sample::failure_of([&] { checkpointer(store).restore(state); });
-    CHECK(failure.code == errc::corrupt);
-    CHECK(failure.says(checkpoint_name(7, branch)));
-    CHECK(failure.says("in the history of branch " + std::to_string(branch.number)));
-    CHECK(failure.says("to restore one of the other " + std::to_string(branch.number - 6)));
-  }
-}
-
-TEST_CASE("on_older_step = branch: step 0 of another run is kept, and there is a last branch") {
-  const auto store = store_with({0});
-  {
-    checkpointer run(store, {.on_older_step = cairn::when_older::branch});
-    CHECK(run.save(trained(7), {.step = 0}).path == "memory/step-000000000.branch-1");
-    CHECK(run.save(trained(8), {.step = 0}).path == "memory/step-000000000.branch-1");  // its own
-  }
-  trainer state;
-  cairn::load(store, checkpoint_name(0), state);
-  CHECK(state == trained(0));
-  cairn::save(store, checkpoint_name(10, {~std::uint64_t{0}, {}}), trained(10), {.step = 10});
-  checkpointer run(store, {.on_older_step = cairn::when_older::branch});
-  CHECK(sample::failure_of([&] { run.save(trained(5), {.step = 5}); }).code == errc::invalid);
-}
-
 TEST_CASE("the policy counts from the step before only where the run goes back") {
-  for (const auto how : {cairn::when_older::replace, cairn::when_older::branch}) {
-    const cairn::stores::memory store;
-    checkpointer run(store, {.when = cairn::policies::every_steps{5}, .asynchronous = false, .on_older_step = how});
-    const auto is_saved = [&](std::uint64_t step) { return run.step(trained(step), {.step = step}).started; };
-    for (std::uint64_t step = 1; step <= 10; ++step) CHECK(is_saved(step) == (step % 5 == 0));
-    CHECK_FALSE(is_saved(10));
-    CHECK_FALSE(is_saved(8));
-    CHECK(is_saved(10));
-  }
+  const cairn::stores::memory store;
+  checkpointer run(
+      store,
+      {.when = cairn::policies::every_steps{5}, .asynchronous = false, .on_older_step = cairn::when_older::replace});
+  const auto is_saved = [&](std::uint64_t step) { return run.step(trained(step), {.step = step}).started; };
+  for (std::uint64_t step = 1; step <= 10; ++step) CHECK(is_saved(step) == (step % 5 == 0));
+  CHECK_FALSE(is_saved(10));
+  CHECK_FALSE(is_saved(8));
+  CHECK(is_saved(10));
 }
 
 TEST_CASE("a run that continues from an older checkpoint does so also if its first save is later than the newest") {
   trainer state;
-  {
-    const auto store = store_with({1, 2, 5, 9});
-    checkpointer run(store, {.on_older_step = cairn::when_older::branch});
-    REQUIRE(run.restore(state, {.step = 2}));
-    run.save(trained(10), {.step = 10});
-    CHECK(run.steps() == steps{1, 2, 10});
-  }
   const auto store = store_with({1, 2, 5, 9});
   checkpointer run(store, {.on_older_step = cairn::when_older::replace});
   REQUIRE(run.restore(state, {.step = 2}));
@@ -442,7 +284,7 @@ TEST_CASE("a run that continues from an older checkpoint does so also if its fir
   CHECK(run.steps() == steps{1, 2, 9});
 }
 
-TEST_CASE("a checkpoint whose save failed after it was published is the run's own") {
+TEST_CASE("a checkpoint whose save failed after it was published was not saved: replace removes it") {
   struct fails_late : cairn::stores::memory {
     using memory::memory;
     struct attempt_at final : cairn::stores::transaction {
@@ -462,72 +304,56 @@ TEST_CASE("a checkpoint whose save failed after it was published is the run's ow
     }
     std::shared_ptr<bool> late = std::make_shared<bool>(false);
   };
-  for (const auto how : {cairn::when_older::refuse, cairn::when_older::replace, cairn::when_older::branch}) {
+  for (const auto how : {cairn::when_older::refuse, cairn::when_older::replace}) {
     const fails_late store;
     checkpointer run(store, {.on_older_step = how});
     run.save(trained(1), {.step = 1});
     *store.late = true;
     CHECK(sample::failure_of([&] { run.save(trained(2), {.step = 2}); }).code == errc::io);
     run.save(trained(3), {.step = 3});
-    CHECK(run.steps() == steps{1, 2, 3});
+    CHECK(run.steps() == (how == cairn::when_older::refuse ? steps{1, 2, 3} : steps{1, 3}));
   }
 }
 
-TEST_CASE("retention keeps what says where a branch continues from, as long as older checkpoints are kept") {
-  const cairn::stores::memory store;
-  const cairn::checkpointer_options options{
-      .keep_last = 1, .keep_every = 100, .on_older_step = cairn::when_older::branch};
-  trainer state;
-  {
-    checkpointer run(store, options);
-    for (const std::uint64_t step : {100U, 200U, 250U, 270U, 300U}) run.save(trained(step), {.step = step});
-    CHECK(run.steps() == steps{100, 200, 300});
-    REQUIRE(run.restore(state, {.step = 200}));
-    for (const std::uint64_t step : {210U, 220U}) run.save(trained(step), {.step = step});
-    CHECK(run.steps() == steps{100, 200, 220});
-  }
-  const auto end_of_branch_1 = checkpoint_name(220, {1, {{0, 200}}});
-  cairn::save(store, checkpoint_name(250, {2, {{1, 220}}}), trained(250), {.step = 250});
-  CHECK(checkpointer(store).steps() == steps{100, 200, 220, 250});
-  {
-    checkpointer run(store, options);
-    REQUIRE(run.restore(state)->step == 250);
-    run.save(trained(260), {.step = 260});
-    CHECK(run.steps() == steps{100, 200, 220, 260});  // 220 says where branch 1 continues from
-    CHECK(checkpointer(store).restore(state, {.step = 100})->step == 100);
-  }
-  checkpointer run(store, {.keep_last = 1});
-  REQUIRE(run.restore(state)->step == 260);
-  run.save(trained(270), {.step = 270});
-  CHECK(run.steps() == steps{220, 270});
-  run.save(trained(280), {.step = 280});
-  CHECK(run.steps() == steps{280});
-  CHECK(store.list() == std::vector<std::string>{checkpoint_name(300), checkpoint_name(280, {2, {{1, 220}}})});
-}
-
-TEST_CASE(
-    "on_older_step = branch: what fails leaves the other run as it was, and a damaged branch falls back to where it "
-    "began") {
+TEST_CASE("a save that fails makes no checkpoint of another run the run's own") {
   tests::gated_store gated;
-  gated.inner = store_with({1, 2, 5, 9});
+  gated.inner = store_with({1, 2, 3});
   bool is_full = true;
   gated.refuses = [&](std::string_view) { return is_full; };
   trainer state;
   {
-    checkpointer run(gated, {.on_older_step = cairn::when_older::branch});
-    REQUIRE(run.restore(state, {.step = 2}));
-    CHECK(sample::failure_of([&] { run.save(trained(3), {.step = 3}); }).code == errc::io);
-    CHECK(checkpointer(gated.inner).restore(state)->step == 9);
+    // Nothing is restored, and the first save is of the step of the other run's newest checkpoint, which stays.
+    checkpointer run(gated, {.on_older_step = cairn::when_older::replace});
+    CHECK(sample::failure_of([&] { run.save(trained(30), {.step = 3}); }).code == errc::io);
+    CHECK(checkpointer(gated.inner).restore(state)->step == 3);
+    CHECK(state == trained(3));
     is_full = false;
-    run.save(trained(4), {.step = 4});
+    run.save(trained(20), {.step = 2});
+    CHECK(run.steps() == steps{2});
   }
-  CHECK(checkpointer(gated.inner).steps() == steps{1, 2, 4});
-  sample::put(gated.inner, checkpoint_name(4, {1, {{0, 2}}}), {{"index.json", "damaged"}});
-  checkpointer run(gated, {.on_older_step = cairn::when_older::branch});
-  CHECK(run.restore(state)->step == 2);
-  CHECK(run.save(trained(3), {.step = 3}).path ==
-        "memory/step-000000003.branch-1-from-2");  // what was passed over does not count
-  CHECK(run.steps() == steps{1, 2, 3, 4});
+  gated.inner = store_with({1, 2, 3});
+  is_full = true;
+  checkpointer run(gated, {.on_older_step = cairn::when_older::replace});
+  REQUIRE(run.restore(state, {.step = 2}));
+  CHECK(sample::failure_of([&] { run.save(trained(30), {.step = 3}); }).code == errc::io);
+  is_full = false;
+  run.save(trained(40), {.step = 4});
+  CHECK(run.steps() == steps{1, 2, 4});
+}
+
+TEST_CASE("names of branches, which development versions wrote, are names of others") {
+  const auto store = store_with({1, 2, 5});
+  const std::string name = "step-000000003.branch-1-from-2";
+  cairn::save(store, name, trained(3), {.step = 3});
+  trainer state;
+  checkpointer run(store, {.keep_last = 1, .on_older_step = cairn::when_older::replace});
+  CHECK(run.restore(state)->step == 5);
+  CHECK(run.steps() == steps{1, 2, 5});
+  CHECK(sample::failure_of([&] { run.restore(state, {.step = 3}); }).code == errc::not_found);
+  run.save(trained(6), {.step = 6});
+  CHECK(run.remove_after(0) == 1);
+  CHECK(store.list() == std::vector<std::string>{name});
+  CHECK(cairn::load(store, name, state).step == 3);
 }
 
 TEST_CASE("remove_after removes later checkpoints, newest first, and the run continues from the step") {

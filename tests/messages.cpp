@@ -117,7 +117,7 @@ TEST_CASE("the directory of an older run: its newest step, and what can be done"
   checkpointer run(scratch.path(), {.when = cairn::policies::every_steps{1}});
   check_says(sample::failure_of([&] { static_cast<void>(run.step(tests::trained(1), {.step = 1})); }), errc::stale,
              {"step 1 is below step 1000", scratch.path(), "remove_after", "on_older_step = replace",
-              "on_older_step = branch", "save to another directory"});
+              "save to another directory, which keeps them"});
 }
 
 TEST_CASE("too many open files: the limit, and that it can be raised") {

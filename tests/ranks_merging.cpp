@@ -48,7 +48,7 @@ const chain::state& state_at(std::uint64_t step) {
 cairn::checkpointer_options merging(std::optional<std::size_t> every, bool to_whole = false) {
   auto options = quick();
   options.codecs = chain::mixed_rules();
-  options.chain = {.anchor_every = std::nullopt, .merge_every = every, .merge_to_whole = every && to_whole};
+  options.chain = {.anchor_every = 1000, .merge_every = every, .merge_to_whole = every && to_whole};
   options.when = cairn::policies::every_steps{1};
   options.on_busy = cairn::when_busy::wait;
   return options;

@@ -212,7 +212,7 @@ TEST_CASE("a delta that `step` has saved is not written again by `save`, also af
             auto options = quick();
             options.when = cairn::policies::every_steps{1};
             options.codecs = chain::mixed_rules();
-            options.chain = {.anchor_every = std::nullopt, .merge_every = 2};
+            options.chain = {.anchor_every = 1000, .merge_every = 2};
             cairn::checkpointer checkpoints(store, options, group);
             std::mt19937 random(3);
             auto state = chain::start(random);

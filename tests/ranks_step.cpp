@@ -417,3 +417,23 @@ TEST_CASE("destroyed checkpointers cancel the running save where the options say
 }
 
 }  // namespace
+
+TEST_CASE("a failure that passes: all ranks try again, and none throws") {
+  for (const unsigned broken : {0U, 1U}) {
+    const cairn::stores::memory base;
+    std::atomic<bool> writes{false};
+    const auto thrown = common(at_each(2, [&](const cairn::groups::threads& group) {
+      auto options = quick();
+      options.when = cairn::policies::every_steps{1};
+      options.retry_for = std::chrono::hours(1);
+      cairn::checkpointer run(broken_store(base, group.rank() == broken ? &writes : nullptr), options, group);
+      std::uint64_t step = 0;
+      const std::vector<float> state(1000, 1.0F);
+      while (run.stats().failed < 2) std::ignore = run.step(state, {.step = ++step});  // the same at all ranks
+      writes = true;
+      while (run.stats().saves == 0) std::ignore = run.step(state, {.step = ++step});
+      run.wait();
+    }));
+    CHECK(thrown.empty());
+  }
+}

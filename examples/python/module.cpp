@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -22,7 +21,6 @@
 #include "cairn/encode/raw.hpp"
 #include "cairn/export.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/store/branches.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace py = pybind11;
@@ -117,13 +115,9 @@ std::vector<std::string> export_arrays(const cairn::checkpoint& from, const std:
 std::vector<std::tuple<std::uint64_t, std::string, std::string>> runs(const std::string& place) {
   const py::gil_scoped_release others_run;
   const auto listed = cairn::list_checkpoints(place);
-  std::vector<std::string> names;
-  for (const auto& each : listed) names.push_back(each.name);
-  const auto history = cairn::detail::history_of(names);
-  const std::set<std::string> is_of_run(history.begin(), history.end());
   std::vector<std::tuple<std::uint64_t, std::string, std::string>> all;
   for (const auto& each : listed)
-    if (is_of_run.contains(each.name) && cairn::detail::parse_checkpoint_name(each.name))
+    if (cairn::detail::parse_checkpoint_name(each.name))
       all.emplace_back(each.step, place + "/" + each.name, each.problem);
   return all;
 }

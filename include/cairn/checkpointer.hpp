@@ -92,6 +92,15 @@ class checkpointer {
   std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order = std::nullopt,
                                           const load_options& options = {});
 
+  /// Loads the newest checkpoint whose loss is finite, for a run whose loss has become NaN or infinite. Retention keeps it as long as newer ones
+  /// have such losses. The errors are those of `restore_best`.
+  template <detail::state_object State>
+  std::optional<load_report> restore_finite(State& state, const load_options& options = {}) {
+    return restore_finite(detail::refer_to_load(state), options);
+  }
+  /// As above, for a reference to any state.
+  std::optional<load_report> restore_finite(any_mutable_state state, const load_options& options = {});
+
   /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
   /// the background, and the training may change the state at once. Throws the error of an earlier save in the background, once, before it
   /// saves (see `on_failure`). After a signal of `preempt`, and shortly before `until`, it saves at once, within the deadline if that is possible, and the
@@ -129,8 +138,7 @@ class checkpointer {
   /// Returns when the running save and merge are done; throws, once, what went wrong (see `on_failure`).
   void wait();
 
-  /// Steps of the published checkpoints, ascending; of those in the history of the newest branch, if there are branches (when_older::branch).
-  /// errc::io.
+  /// Steps of the published checkpoints, ascending. errc::io.
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
   /// The newest of them; nullopt if there is none. errc::io.
   [[nodiscard]] std::optional<std::uint64_t> latest() const;

@@ -36,6 +36,7 @@ struct event {
     stopping,   ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
     hanging,    ///< the save or merge in the background has made no progress for `seconds`
     differing,  ///< ranks of a group hold different values of what all should have in common: `message` has paths and ranks (replica_check)
+    not_finite,  ///< the loss of a step is NaN or infinite; again only after a finite one, or a restore: `message`
     unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
   };
 
@@ -96,6 +97,8 @@ using observer = std::function<void(const event&)>;
       return "hanging";
     case event::kind::differing:
       return "differing";
+    case event::kind::not_finite:
+      return "not finite";
     case event::kind::unmatched:
       return "unmatched";
   }

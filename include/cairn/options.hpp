@@ -47,19 +47,16 @@ enum class when_destroyed : std::uint8_t {
 enum class when_older : std::uint8_t {
   refuse,  ///< errc::stale
   /// The first save removes the checkpoints that the run does not continue from: those later than the one that it has restored or saved last; all, if
-  /// it has restored none. Nothing is removed before a save. Where nothing would be left of the newest branch, as `branch`.
-  replace,
-  /// The first save begins a branch: it and the later ones have names of their own ("step-000000120.branch-1-from-100"), and nothing is removed.
-  /// A save of the newest checkpoint's own step also begins a branch, unless the run has restored or saved that checkpoint. From then on the
-  /// history of the place is that of the branch: its checkpoints, and those up to the one from which it continues, which is the one that the
-  /// run had restored or saved last; none, if it had restored none. Restores, `steps` and the rules of retention know only these. The other
-  /// checkpoints stay: `cairn::load` and `cairn::open` find them by their path, and you may delete them.
-  branch
+  /// it has restored none. Nothing is removed before a save.
+  replace
 };
 
 /// A save that `step` started has failed, or the policy's `should_save` has thrown.
 enum class when_failed : std::uint8_t {
-  raise,  ///< an error of the background is thrown by the next call, once; one of the copy or the policy by the same `step`
+  /// An error of the copy or the policy is thrown by the same `step`; one of the background by the next call, once. But after errc::io in the
+  /// background, which may pass, `step` and the other calls do not throw for `retry_for`; only `wait` does. Meanwhile saves are tried again
+  /// with growing pauses, as with `keep_training`.
+  raise,
   /// Only `save_handle::get` throws it, and `step` if the save after a signal fails; also an event, and counted in `stats`. Then `step`
   /// makes no save for as long as the failed one took; after each further failure at least twice as long, at most ten minutes.
   keep_training
@@ -85,21 +82,27 @@ struct checkpointer_options {
   bool durable = true;   ///< see save_options; must be true with a store that is passed in, which has its own option
   unsigned threads = 0;  ///< for saves that the trainer waits for; 0: see save_options
   unsigned background_threads = 1;  ///< for saves and merges in the background; more take cores from the training
-  std::size_t shards = 0;           ///< see save_options
-  codec_rules codecs{};             ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
-  chain_options chain{};            ///< how often a checkpoint is whole, and when deltas are merged
-  observer on_event{};              ///< is called with every event of the run
+  /// The cores for the work in the background, numbered from 0; those that the process may not use do not count. Empty: all that it had when it
+  /// was started, also where the main thread has been pinned to one. Threads that save while the trainer waits use all.
+  std::set<unsigned> cores{};
+  std::size_t shards = 0;  ///< see save_options
+  codec_rules codecs{};    ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
+  chain_options chain{};   ///< how often a checkpoint is whole, and when deltas are merged
+  observer on_event{};     ///< is called with every event of the run
   std::map<std::string, std::string>
       metadata{};  ///< recorded in every checkpoint, for people and other programs: names and texts in UTF-8
 
   /// True: `step` returns when the state is copied. False: when the checkpoint is published. Then `on_busy`, `copy_threads`,
-  /// `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`, `on_destruction` and `hang_timeout` need
+  /// `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`, `cores`, `on_destruction` and `hang_timeout` need
   /// `chain.merge_every`, since merges run in the background in any case.
   bool asynchronous = true;
   when_busy on_busy = when_busy::skip;                     ///< a save is due while another one runs
   when_destroyed on_destruction = when_destroyed::finish;  ///< what the destructor does with a running save
   when_failed on_failure = when_failed::raise;             ///< who hears of errors of saves in the background
-  when_older on_older_step = when_older::refuse;           ///< a step is below that of the newest checkpoint
+  /// With when_failed::raise: how long saves in the background may go on to fail with errc::io before `step` throws; 0: it throws the first
+  /// error. Of a group, that of rank 0.
+  std::chrono::duration<double> retry_for{60};
+  when_older on_older_step = when_older::refuse;  ///< a step is below that of the newest checkpoint
   /// A save or merge in the background that makes no progress for this long, above 0, is reported, once, as the event `hanging`: by `step`,
   /// and by calls of the checkpointer that wait for it, its destructor included. Not by `save_handle::wait`. Saves that the trainer waits for
   /// are not watched.

@@ -69,12 +69,6 @@ std::string is_too_old(const scenario& in, const durability::testimony& told, co
   const std::uint64_t published = told.published;
   auto least = std::max(scenario::newest(in.prepared), published);
   if (in.on_older_step == cairn::when_older::replace) least = published;  // what is later is removed before the save
-  const bool is_branch = cairn::detail::parse_branch(name).number != 0;
-  const bool is_branched = std::find(in.saved.begin(), in.saved.end(), published) != in.saved.end();
-  if (in.on_older_step == cairn::when_older::branch && (is_branch || is_branched)) {
-    if (!is_branch) return "restored \"" + name + "\", but the branch has a checkpoint";
-    least = published;
-  }
   if (step < least) return "restored \"" + name + "\", but " + std::to_string(least) + " was published";
   return {};
 }
@@ -99,9 +93,6 @@ std::string after_the_crash(const stage& on, const durability::testimony& told, 
       step = report->step;
     }
     const auto all = durability::steps_in(on.root());
-    for (const auto prepared : in.prepared)
-      if (in.on_older_step == cairn::when_older::branch && !std::binary_search(all.begin(), all.end(), prepared))
-        return "step " + std::to_string(prepared) + " of the earlier run is gone";
     for (const auto there : all) {
       const auto name = durability::name_in(on.root(), there);
       const auto& known = before.at(there);
@@ -269,12 +260,11 @@ TEST_CASE("killed while it writes several files at a time") { kill_everywhere("t
 TEST_CASE("killed while it saves in parts") { kill_in_background("parts"); }
 TEST_CASE("killed while a save cancels the one before") { kill_in_background("cancelled"); }
 TEST_CASE("killed while another run replaces what is there") { kill_everywhere("older"); }
-TEST_CASE("killed while another run branches off") { kill_everywhere("branch"); }
 TEST_CASE("killed while a save replaces the notes of a checkpoint") { kill_in_background("ended"); }
 TEST_CASE("killed while a child lives on") { kill_everywhere("forked"); }
 TEST_CASE("killed, and the next process too") {
-  for (const auto* name : {"replace", "replace with plain renames", "merge", "merge with plain renames", "prune deltas",
-                           "older", "branch"})
+  for (const auto* name :
+       {"replace", "replace with plain renames", "merge", "merge with plain renames", "prune deltas", "older"})
     kill_in_recovery(name);
 }
 TEST_CASE("killed while it restores and goes on") {

@@ -349,4 +349,3 @@ TEST_CASE("faults in a save in parts") { meet_all("parts", true, true); }
 TEST_CASE("faults in a save that the next one cancels") { meet_all("cancelled", false, true); }
 TEST_CASE("faults where another run replaces what is there") { meet_all("older", true, false); }
 TEST_CASE("faults in replacing the notes of a checkpoint") { meet_all("ended", true, true); }
-TEST_CASE("faults where another run branches off") { meet_all("branch", true, false); }

@@ -65,8 +65,7 @@ std::vector<plan> plans(bool durable) {
   all[1].restart_every = 7;
   all[1].root = "somewhere/deep/run";
   all[1].finds_remains = true;
-  all[1].options = {
-      .keep_last = 2, .codecs = chain::mixed_rules(), .chain = {.anchor_every = std::nullopt, .merge_every = 3}};
+  all[1].options = {.keep_last = 2, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 1000, .merge_every = 3}};
   all[2].repeat_every = 5;
   all[2].restart_every = 9;
   all[2].options = {.keep_last = 1,

@@ -160,7 +160,7 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.saved = {3};
     made.keep_last = 1;
     made.has_deltas = true;
-    made.chain = {.anchor_every = std::nullopt, .merge_every = 2};
+    made.chain = {.anchor_every = 1000, .merge_every = 2};
     made.begins = opening::restored;
   } else if (name == "prune") {
     made.parameters = small;
@@ -214,12 +214,6 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.prepared = {1, 2, 3};
     made.saved = {2};
     made.on_older_step = cairn::when_older::replace;
-  } else if (name == "branch") {  // another run in the same directory, which keeps the earlier one
-    made.parameters = small;
-    made.prepared = {2, 4, 6};
-    made.saved = {1, 3};
-    made.on_older_step = cairn::when_older::branch;
-    made.thinned = 2;
   } else if (name == "ended") {
     made.parameters = small;
     made.prepared = {1, 2};

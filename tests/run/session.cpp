@@ -198,7 +198,7 @@ TEST_CASE("an error in the background is thrown by the next call, once, and the 
   bool is_full = true;
   gated.refuses = [&](std::string_view) { return std::exchange(is_full, false); };
   heard events;
-  checkpointer run(gated, {.when = every_step{10}, .on_event = std::ref(events)});
+  checkpointer run(gated, {.when = every_step{10}, .on_event = std::ref(events), .retry_for = {}});
   for (std::uint64_t step = 1; step < 10; ++step) CHECK_FALSE(run.step(trained(step), {.step = step}).started);
   gated.entrance->close();
   CHECK(run.step(trained(10), {.step = 10}).started);
@@ -228,7 +228,7 @@ TEST_CASE("an error in the background is thrown by the next call, once, and the 
 TEST_CASE("an error of the save that a step waits for is thrown by that step") {
   tests::gated_store gated;
   gated.refuses = [](std::string_view name) { return name == checkpoint_name(1); };
-  checkpointer run(gated, {.when = every_step{1}, .on_busy = cairn::when_busy::wait});
+  checkpointer run(gated, {.when = every_step{1}, .on_busy = cairn::when_busy::wait, .retry_for = {}});
   CHECK(run.step(trained(1), {.step = 1}).started);
   CHECK(sample::failure_of([&] {
           std::ignore = run.step(trained(2), {.step = 2});
@@ -325,7 +325,7 @@ TEST_CASE("in parts or at once, chains of deltas restore what their writer track
     checkpointer run(store, {.keep_last = 2,
                              .when = every_step{1},
                              .codecs = chain::mixed_rules(),
-                             .chain = {.anchor_every = std::nullopt, .merge_every = 3},
+                             .chain = {.anchor_every = 1000, .merge_every = 3},
                              .on_event = [&](const cairn::event& e) { merged += e.what == kind::merged; },
                              .on_busy = cairn::when_busy::wait,
                              .max_staging_bytes = budget});
@@ -356,7 +356,7 @@ TEST_CASE("a save in parts that fails half-way does not stop the trainer; the ne
   tests::gated_store gated;
   int begun = 0;
   gated.refuses = [&](std::string_view) { return ++begun == 1; };
-  checkpointer run(gated, {.when = every_step{1}, .max_staging_bytes = std::uint64_t{1} << 20U});
+  checkpointer run(gated, {.when = every_step{1}, .retry_for = {}, .max_staging_bytes = std::uint64_t{1} << 20U});
   const auto state = trained(1, 1'000'000);
   CHECK(run.step(state, {.step = 1}).started);
   CHECK(sample::failure_of([&] { run.wait(); }).says("the disk is full"));
@@ -383,7 +383,7 @@ TEST_CASE("options that contradict themselves are refused") {
   CHECK(failure({.on_busy = other(cairn::when_busy::replace)}).says("on_busy is 3"));
   CHECK(failure({.on_destruction = other(cairn::when_destroyed::cancel)}).says("on_destruction is 2"));
   CHECK(failure({.on_failure = other(cairn::when_failed::keep_training)}).says("on_failure is 2"));
-  CHECK(failure({.on_older_step = other(cairn::when_older::branch)}).says("on_older_step is 3"));
+  CHECK(failure({.on_older_step = other(cairn::when_older::replace)}).says("on_older_step is 2"));
   CHECK(failure({.shards = SIZE_MAX}).says("shards is " + std::to_string(SIZE_MAX)));
   for (const double deadline : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
     CHECK(failure({.preempt = {SIGUSR1}, .preempt_deadline = std::chrono::duration<double>(deadline)})
@@ -395,6 +395,10 @@ TEST_CASE("options that would do nothing are refused") {
     return sample::failure_of([&] { checkpointer(cairn::stores::memory(), std::move(options)); });
   };
   CHECK(failure({.durable = false}).says("durable is false"));
+  CHECK(failure({.chain = {.anchor_every = std::nullopt, .merge_every = 2}}).says("grows without bound"));
+  CHECK(failure({.cores = {1024}}).says("cores has 1024"));
+  CHECK(failure({.cores = {0}, .asynchronous = false}).says("cores is of use only"));
+  CHECK(failure({.retry_for = std::chrono::seconds(-1)}).says("retry_for is below 0"));
   CHECK(failure({.chain = {.merge_to_whole = true}}).says("chain.merge_to_whole is true without chain.merge_every"));
   CHECK(failure({.preempt_deadline = std::chrono::seconds(60)}).says("preempt_deadline is given without preempt"));
   const auto refused = [&](std::string_view option, cairn::checkpointer_options options) {
@@ -730,7 +734,7 @@ TEST_CASE("a merge that makes no progress is reported, each time, and not before
   checkpointer run(gated, {.keep_last = 100,  // lists the checkpoints after each save and merge
                            .when = every_step{0},
                            .codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                           .chain = {.anchor_every = 1000, .merge_every = 2},
                            .on_event =
                                [&](const cairn::event& e) {
                                  if (e.what == kind::hanging) hangs.push_back(e);
@@ -882,7 +886,7 @@ TEST_CASE("after a handle is done the next step is not busy, and throws what the
     }
     tests::gated_store broken;
     broken.refuses = [](std::string_view) { return true; };
-    checkpointer failing(broken, {.when = every_step{1}});
+    checkpointer failing(broken, {.when = every_step{1}, .retry_for = {}});
     const auto outcome = failing.step(trained(1), {.step = 1});
     CHECK(sample::failure_of([&] { std::ignore = outcome.save.get(); }).code == errc::io);
     CHECK(sample::failure_of([&] { std::ignore = failing.step(trained(2), {.step = 2}); }).code == errc::io);
@@ -989,7 +993,7 @@ TEST_CASE("deltas are merged although the save before was cancelled") {
   auto state = chain::start(random, 100'000);  // takes seconds to write; its deltas do not
   checkpointer run(cairn::stores::memory(), {.when = every_step{1},
                                              .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}},
-                                             .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                                             .chain = {.anchor_every = 1000, .merge_every = 2},
                                              .on_busy = cairn::when_busy::replace,
                                              .max_bytes_per_second = 1e5});
   CHECK(run.step(state, {.step = 1}).started);
@@ -1280,6 +1284,54 @@ TEST_CASE("on_failure = keep_training: after a failed save no step saves until i
   }
 }
 
+TEST_CASE("a failure that passes: saves in the background are tried again, and no step throws") {
+  tests::gated_store gated;
+  bool is_full = true;
+  gated.refuses = [&](std::string_view) { return is_full; };
+  std::size_t failures = 0;
+  const auto count = [&](const cairn::event& what) { failures += what.what == cairn::event::kind::failed; };
+  checkpointer run(gated, {.when = every_step{1}, .on_event = count, .retry_for = std::chrono::hours(1)});
+  const auto state = trained(1);
+  std::uint64_t step = 0;
+  while (run.stats().failed < 4) {
+    const auto outcome = run.step(state, {.step = ++step});
+    if (outcome.save) outcome.save.wait();
+  }
+  std::ignore = run.step(state, {.step = ++step});
+  CHECK(failures == 4);
+  CHECK(sample::failure_of([&] { run.wait(); }).code == errc::io);  // the newest save is lost
+  CHECK_NOTHROW(run.wait());
+  while (run.stats().failed < 5) std::ignore = run.step(state, {.step = ++step});
+  is_full = false;
+  while (run.stats().saves == 0) std::ignore = run.step(state, {.step = ++step});
+  CHECK_NOTHROW(run.wait());
+  is_full = true;
+  while (run.stats().failed < 6) std::ignore = run.step(state, {.step = ++step});
+  is_full = false;
+  CHECK(run.save(state, {.step = ++step}).bytes > 0);  // does not wait for a pause
+  CHECK_NOTHROW(run.wait());
+}
+
+TEST_CASE("a failure that does not pass ends the run; one that is not of the storage does so at once") {
+  tests::gated_store gated;
+  gated.refuses = [](std::string_view) { return true; };
+  const auto state = trained(1);
+  for (const auto longest : {std::chrono::duration<double>(0), std::chrono::duration<double>(0.001)}) {
+    checkpointer run(gated, {.when = every_step{1}, .retry_for = longest});
+    const auto failure = sample::failure_of([&] {
+      for (std::uint64_t step = 1;; ++step) std::ignore = run.step(state, {.step = step});
+    });
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says("the disk is full"));
+    CHECK(run.stats().failed >= (longest.count() == 0 ? 1U : 2U));
+  }
+  checkpointer run(cairn::stores::memory(), {.when = every_step{1}, .codecs = {{"*", throwing_codec()}}});
+  const auto outcome = run.step(state, {.step = 1});
+  outcome.save.wait();
+  CHECK_FALSE(sample::failure_of([&] { std::ignore = run.step(state, {.step = 2}); }).sentence.empty());
+  CHECK(run.stats().failed == 1);
+}
+
 TEST_CASE("while a retry waits, save and a stop save at once") {
   tests::gated_store gated;
   bool is_full = true;
@@ -1318,7 +1370,7 @@ TEST_CASE("a merge that fails does not delay the next save") {
   bool is_due = true;
   checkpointer run(gated, {.when = when_set{&is_due},
                            .codecs = chain::mixed_rules(),
-                           .chain = {.anchor_every = std::nullopt, .merge_every = 2},
+                           .chain = {.anchor_every = 1000, .merge_every = 2},
                            .on_failure = cairn::when_failed::keep_training});
   std::mt19937 random(3);
   auto state = chain::start(random);

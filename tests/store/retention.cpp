@@ -2,6 +2,7 @@
 #include "cairn/store/retention.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <set>
@@ -93,6 +94,50 @@ TEST_CASE("a metric that no usable checkpoint has makes none of them worse: all 
   other.keep_best->metric = "f1";
   CHECK(removed({entry(1), entry(2), entry(3)}, other).empty());
   CHECK(removed({}, rules).empty());
+}
+
+TEST_CASE("the newest checkpoint with a finite loss stays while a newer one has none") {
+  const double losses[] = {2, 1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+                           -std::numeric_limits<double>::infinity()};
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<cairn::detail::retained_entry> entries;
+    for (std::size_t i = 0; i < 10; ++i) {
+      auto made = entry(i, losses[random() % std::size(losses)]);
+      if (random() % 4 == 0) made.metrics.clear();
+      if (i > 0 && random() % 3 == 0) made.needs.push_back(entries[random() % i].name);
+      made.is_usable = random() % 8 != 0;
+      entries.push_back(made);
+    }
+    cairn::detail::retention_rules rules{.keep_last = random() % 3 + 1, .keep_best = {}, .keep_every = {}};
+    if (random() % 2) rules.keep_best = cairn::keep_best_rule{"accuracy", 1, false};
+    for (auto& each : entries) each.metrics["accuracy"] = static_cast<double>(random() % 5);
+    const auto gone = removed(entries, rules);
+    bool is_bad = false;
+    std::string needed;
+    for (auto at = entries.rbegin(); at != entries.rend() && needed.empty(); ++at) {
+      if (!at->is_usable || !at->metrics.contains("loss")) continue;
+      const bool is_good = std::isfinite(at->metrics.at("loss"));
+      if (is_good && !is_bad) break;  // the rules say whether it stays
+      if (is_good) needed = at->name;
+      is_bad = true;
+    }
+    // With all that it is built on.
+    for (std::vector<std::string> stays{needed}; !needed.empty() && !stays.empty();) {
+      const auto name = stays.back();
+      stays.pop_back();
+      CHECK_FALSE(gone.contains(name));
+      for (const auto& each : entries)
+        if (each.name == name) stays.insert(stays.end(), each.needs.begin(), each.needs.end());
+    }
+  }
+  const double nan = losses[2];
+  CHECK(removed({entry(1, 5), entry(2, 4), entry(3, nan), entry(4, nan)},
+                {.keep_last = 1, .keep_best = {}, .keep_every = {}}) == std::set<std::string>{"step-1", "step-3"});
+  // The loss is finite again: the rules alone count.
+  CHECK(removed({entry(1, 5), entry(2, 4), entry(3, nan), entry(4, 3)},
+                {.keep_last = 1, .keep_best = {}, .keep_every = {}}) ==
+        std::set<std::string>{"step-1", "step-2", "step-3"});
 }
 
 TEST_CASE("every removal has a reason") {

@@ -72,3 +72,26 @@ TEST_CASE("version 1 has the memory of its own hierarchy") {
 }
 
 TEST_CASE("this process has a limit or none, and that is not 0") { CHECK(cairn::detail::cgroup_memory(0) > 0); }
+
+TEST_CASE("what is left of a limit: file pages that can be reclaimed are not in use") {
+  tree groups;
+  const auto left = [&](const std::string& membership) {
+    return cairn::detail::cgroup_memory_left(membership, groups.root.path());
+  };
+  CHECK(left("0::/a/b\n").bytes == unlimited);
+  groups.limit("a/b", "memory.max", "5000");
+  CHECK(left("0::/a/b\n").bytes == unlimited);  // the use is not known
+  groups.limit("a/b", "memory.current", "3000");
+  CHECK(left("0::/a/b\n").bytes == 2000);
+  groups.limit("a/b", "memory.stat", "anon 1\nactive_file 500\ninactive_file 1000\nslab 7");
+  CHECK(left("0::/a/b\n").bytes == 3000);
+  CHECK(left("0::/a/b\n").of == groups.root.path("a/b/memory.max"));
+  groups.limit("a", "memory.max", "4000");
+  groups.limit("a", "memory.current", "4100");
+  CHECK(left("0::/a/b\n").bytes == 0);
+  CHECK(left("0::/a/b\n").of == groups.root.path("a/memory.max"));
+  groups.limit("memory/job", "memory.limit_in_bytes", "800");
+  groups.limit("memory/job", "memory.usage_in_bytes", "300");
+  groups.limit("memory/job", "memory.stat", "inactive_file 250\ntotal_inactive_file 100\n");
+  CHECK(left("4:memory:/job/7\n").bytes == 600);
+}

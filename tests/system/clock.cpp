@@ -10,6 +10,14 @@ TEST_CASE("a stopwatch does not run backwards") {
   CHECK(watch.seconds() >= first);
 }
 
+TEST_CASE("who waits while the process is suspended waits for a second at most") {
+  cairn::detail::waiting_time waited;
+  for (const double gap : {0.25, 3600.0, 0.5, 2.0}) waited.add(gap);
+  const double all = waited.seconds();
+  CHECK(all >= 2.75);
+  CHECK(all <= 3.75);
+}
+
 TEST_CASE("a pause takes at least its time") {
   const cairn::detail::stopwatch watch;
   cairn::detail::pause_for(std::chrono::microseconds(100));

@@ -44,6 +44,26 @@ struct encode_summary {
   return codec.bound(whole.type, bytes) - bytes;
 }
 
+/// Memory that a save takes beside its copy.
+struct encode_memory {
+  std::uint64_t encoded = 0;     ///< for encoded pieces, at most
+  std::uint64_t references = 0;  ///< for the values that the next delta refers to
+};
+
+/// `is_copied`: the pieces are copied, so that a codec may encode them in place.
+[[nodiscard]] inline encode_memory memory_to_encode(std::span<const leaf> leaves, std::span<const codec_rule> rules,
+                                                    bool is_copied) {
+  const leaf_codecs codecs(leaves, rules);
+  encode_memory all;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (!codecs.is_encoded(i)) continue;
+    if (codecs[i].uses_parent()) all.references += leaves[i].bytes();
+    if (!is_copied || codecs[i].uses_parent() || !codecs[i].encodes_in_place())
+      all.encoded += codecs[i].bound(leaves[i].type, leaves[i].bytes());
+  }
+  return all;
+}
+
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose codecs use the parent
 /// become what a reader of this checkpoint restores; if the checkpoint is not published, call delta_base::forget.
 class leaf_encoder {

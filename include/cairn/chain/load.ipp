@@ -15,7 +15,6 @@
 #include "cairn/state/fetch_leaf.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"
-#include "cairn/store/branches.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/shared_indexes.hpp"
 #include "cairn/system/clock.hpp"

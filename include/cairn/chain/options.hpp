@@ -56,7 +56,8 @@ struct chain_options {
   /// possible: there is no parent of a smaller step, a checkpoint that the delta would need has gone or cannot be read, or the policy asks for a
   /// whole or raw save.
   std::optional<std::size_t> anchor_every = 10;
-  /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>.
+  /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>, and
+  /// `anchor_every` or `merge_to_whole`: else the chain would grow without bound.
   std::optional<std::size_t> merge_every{};
   /// Merge into a whole checkpoint instead of one delta. Only with `merge_every`.
   bool merge_to_whole = false;

@@ -10,7 +10,6 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/load.ipp"
-#include "cairn/store/branches.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -33,15 +32,6 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
                     .seconds = report.seconds,
                     .message = replaced});
   return report;
-}
-
-/// What to do where nothing in the history can be restored, and there are checkpoints of other runs.
-inline std::string other_runs_advice(const any_store& store) {
-  const auto all = named_by_step(store.list());
-  const auto others = all.size() - named_by_step(history_of(all)).size();
-  if (others == 0) return {};
-  return sentence({". They are in the history of branch ", newest_branch(all).number, "; to restore one of the other ",
-                   others, ", move the directories of this branch away"});
 }
 
 CAIRN_INLINE std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
@@ -120,7 +110,7 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
     const error none(errc::corrupt,
                      sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
                                is_state_changed ? ", and the state has been changed in part" : "",
-                               "; the first one tried: ", skipped.front().reason, other_runs_advice(store)}));
+                               "; the first one tried: ", skipped.front().reason}));
     throw is_state_changed ? none.after_change() : none;
   }
 }
@@ -134,18 +124,17 @@ CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_muta
 CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
                                                 const load_options& options, const observer& on_event, team& ranks) {
   const auto newest_first = [&] {
-    auto names = history_of(store.list());
+    auto names = store.list();
     std::reverse(names.begin(), names.end());
     return names;
   };
   const auto wanted = [&] {
-    auto names = history_of(store.list());
+    auto names = store.list();
     const auto found = std::find_if(names.begin(), names.end(),
                                     [&](const auto& name) { return parse_checkpoint_name(name) == options.step; });
     if (found == names.end())
       fail(errc::not_found,
-           {"there is no checkpoint of step ", *options.step, " in ",
-            newest_branch(names).number != 0 ? "the history of the newest branch in " : "", store.location(),
+           {"there is no checkpoint of step ", *options.step, " in ", store.location(),
             names.empty() ? missing_advice(store.location())
                           : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
     return std::vector{std::move(*found)};

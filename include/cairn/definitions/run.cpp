@@ -19,6 +19,7 @@
 #include "cairn/run/series_ranks.ipp"
 #include "cairn/run/session.ipp"
 #include "cairn/run/session_background.ipp"
+#include "cairn/run/session_memory.ipp"
 #include "cairn/run/session_ranks.ipp"
 #include "cairn/run/session_save.ipp"
 #include "cairn/run/signals.ipp"

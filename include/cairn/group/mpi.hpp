@@ -21,6 +21,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::mpi {
 
@@ -164,7 +165,7 @@ class group {
 
   /// Sends a byte to all other ranks; those from which none comes within `limit` are missing. The group is broken afterwards.
   [[nodiscard]] std::vector<unsigned> roll_call(std::chrono::milliseconds limit) {
-    const auto until = std::chrono::steady_clock::now() + limit;
+    cairn::detail::waiting_time waited;
     auto calls = std::make_unique<detail::transfer>();
     calls->send.resize(1);
     calls->receive.resize(size_);
@@ -187,7 +188,7 @@ class group {
         if (has_answered == 0) missing.push_back(other);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } while (!missing.empty() && std::chrono::steady_clock::now() < until);
+    } while (!missing.empty() && waited.seconds() < std::chrono::duration<double>(limit).count());
     on_->abandon();
     calls_->abandon();
     detail::keep_until_exit(std::move(calls));

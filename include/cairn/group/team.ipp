@@ -24,7 +24,7 @@ CAIRN_INLINE void team::wait_for(groups::operation& started) {
   using namespace std::chrono;
   constexpr int polls = 100, yields = 1000;
   constexpr microseconds longest(1000);
-  const stopwatch waited;
+  waiting_time waited;
   microseconds pause(20);
   for (int tries = 0;; ++tries) {
     if (started.test()) return;

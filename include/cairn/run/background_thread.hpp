@@ -7,10 +7,12 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "cairn/system/cores.hpp"
 #include "cairn/system/start_thread.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -18,7 +20,8 @@ namespace cairn::inline v0_1::detail {
 /// The first job starts the thread. The destructor finishes the running job and joins.
 class background_thread {
  public:
-  background_thread() = default;
+  /// `cores`: on which the thread runs, and those that it starts; empty: those of the process.
+  explicit background_thread(std::set<unsigned> cores = {}) : cores_(std::move(cores)) {}
   background_thread(const background_thread&) = delete;
   background_thread& operator=(const background_thread&) = delete;
   ~background_thread() {
@@ -59,6 +62,7 @@ class background_thread {
 
  private:
   void run() {
+    if (!cores_.empty()) use_cores(cores_);
     std::unique_lock lock(mutex_);
     while (true) {
       changed_.wait(lock, [&] { return ends_ || job_; });
@@ -75,6 +79,7 @@ class background_thread {
   mutable std::condition_variable changed_;
   std::function<void()> job_;  // guarded by mutex_; empty when done
   bool ends_ = false;          // guarded by mutex_
+  std::set<unsigned> cores_;
   std::thread thread_;
 };
 

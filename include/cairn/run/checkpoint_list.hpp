@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The published checkpoints in the history of a run: the newest one, what retention removes, and how a run continues from an earlier step.
+// The published checkpoints of a run: the newest one, what retention removes, and how a run continues from an earlier step.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -30,12 +29,9 @@ class checkpoint_list {
   checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
       : store_(store), options_(options), on_event_(on_event) {}
 
-  /// Names and steps of the checkpoints in the history of the newest branch that are named by step, ascending. Any thread.
+  /// Names and steps of the checkpoints that are named by step, ascending. Any thread.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
-
-  /// The name for a save of `step`, on the branch that the last call of `make_way`, `branch_off` or `newest_step` has found. Any thread.
-  [[nodiscard]] std::string name_of(std::uint64_t step) const;
 
   /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
   /// or `failed`, lists the store: errc::io.
@@ -50,22 +46,18 @@ class checkpoint_list {
     newest_step_.reset();
     known_.clear();
   }
-  /// The save of `job` has failed. Its checkpoint may have changed, and no other: if it is published it is the run's own.
+  /// The save of `job` has failed. Its checkpoint may have changed, and no other: it is published if only a sync after that has failed.
   void failed(const save_job& job) {
     newest_step_.reset();
     known_.erase(job.name);
-    run_step_ = job.info.step;
   }
 
   /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
 
-  /// Before a save of `step`: if the run does not continue from the newest checkpoint, does what `on_older_step` says. Returns the name for the
-  /// save.
-  std::string make_way(std::uint64_t step);
-
-  /// The part of `make_way` that changes nothing in the store: begins a branch where `on_older_step` says so.
-  void branch_off(std::uint64_t step);
+  /// Before a save of `step`: if the run does not continue from the newest checkpoint, does what `on_older_step` says, which may be to remove
+  /// checkpoints.
+  void make_way(std::uint64_t step);
 
   /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report);
@@ -80,9 +72,8 @@ class checkpoint_list {
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
   std::uint64_t prune();
 
-  /// Removes the checkpoints in the history that are later than `step`, or all, newest first, and returns their number. errc::invalid, before
-  /// anything is removed, if one that stays needs one of them, or if nothing would be left of the newest branch: the place would go back to the
-  /// run that it has branched off.
+  /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid, before anything is
+  /// removed, if one that stays needs one of them.
   std::uint64_t remove_later(std::optional<std::uint64_t> step);
 
  private:
@@ -97,8 +88,6 @@ class checkpoint_list {
 
   void emit(const event& what) const { notify(on_event_, what); }
   [[nodiscard]] bool continues_from_older(std::uint64_t step);
-  void begin_branch(std::uint64_t step);
-  void set_branch(const run_branch& branch);
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
   [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all);
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step);
@@ -108,8 +97,6 @@ class checkpoint_list {
   any_store& store_;
   const checkpointer_options& options_;
   const observer& on_event_;
-  mutable std::mutex branch_mutex_;
-  run_branch branch_;                         // of the next save; known where newest_step_ is
   std::optional<std::uint64_t> newest_step_;  // none: not known
   std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last
   bool is_missing_metric_reported_ = false;

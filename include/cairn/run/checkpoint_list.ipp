@@ -3,13 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include "cairn/run/checkpoint_list.hpp"
-#include "cairn/store/branches.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
@@ -17,7 +15,9 @@
 namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE std::vector<std::string> checkpoint_list::names() const {
-  return named_by_step(history_of(store_.list()));
+  auto all = store_.list();
+  std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
+  return all;
 }
 
 CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
@@ -26,23 +26,11 @@ CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
   return all;
 }
 
-CAIRN_INLINE std::string checkpoint_list::name_of(std::uint64_t step) const {
-  const std::scoped_lock lock(branch_mutex_);
-  return checkpoint_name(step, branch_);
-}
-
-CAIRN_INLINE void checkpoint_list::set_branch(const run_branch& branch) {
-  const std::scoped_lock lock(branch_mutex_);
-  branch_ = branch;
-}
-
 CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
   if (!newest_step_) {
-    const auto all = store_.list();
     std::uint64_t newest = 0;
-    for (const auto& name : named_by_step(history_of(all)))
+    for (const auto& name : names())
       if (!unusable_.contains(name)) newest = *parse_checkpoint_name(name);
-    set_branch(newest_branch(all));
     newest_step_ = newest;
   }
   return *newest_step_;
@@ -72,7 +60,7 @@ CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint6
     fail(errc::stale,
          {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
           ", which would be restored instead: restore it first, remove later checkpoints with remove_after or "
-          "on_older_step = replace, keep them with on_older_step = branch, or save to another directory"});
+          "on_older_step = replace, or save to another directory, which keeps them"});
 }
 
 /// Whether there are later checkpoints than `step`, or than the one that the run has restored or saved last.
@@ -81,40 +69,11 @@ CAIRN_INLINE bool checkpoint_list::continues_from_older(std::uint64_t step) {
   return last < newest_step_for(last);
 }
 
-CAIRN_INLINE std::string checkpoint_list::make_way(std::uint64_t step) {
-  if (options_.on_older_step == when_older::refuse) refuse_earlier(step, newest_step_for(step));
-  if (options_.on_older_step == when_older::replace && continues_from_older(step)) {
-    const auto last = run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt;
-    if (would_end_branch(store_.list(), last))
-      begin_branch(step);
-    else
-      remove_later(last);
-  }
-  branch_off(step);
-  // All of the branch was passed over, and the run continues from where it began or before.
-  if (branch_.from && step <= branch_.from->step) begin_branch(step);
-  return name_of(step);
-}
-
-CAIRN_INLINE void checkpoint_list::branch_off(std::uint64_t step) {
-  const auto newest = newest_step_for(step);
-  if (options_.on_older_step != when_older::branch) return;
-  const bool is_of_another_run = step == newest && run_step_ != newest && !names().empty();
-  if (is_of_another_run || continues_from_older(step)) begin_branch(step);
-}
-
-/// The next save begins a branch, which continues from the newest checkpoint that the run has had before `step`.
-CAIRN_INLINE void checkpoint_list::begin_branch(std::uint64_t step) {
-  const auto all = store_.list();
-  run_branch made{newest_branch(all).number + 1, {}};
-  if (made.number == 0)
-    fail(errc::invalid, {"there can be no later branch than that of ", all.back(), " in ", store_.location()});
-  for (const auto& name : named_by_step(history_of(all))) {
-    const auto at = *parse_checkpoint_name(name);
-    if (run_step_ && at <= *run_step_ && at < step) made.from = {parse_branch(name).number, at};
-  }
-  newest_step_ = made.from ? made.from->step : 0;
-  set_branch(made);
+CAIRN_INLINE void checkpoint_list::make_way(std::uint64_t step) {
+  if (options_.on_older_step == when_older::refuse)
+    refuse_earlier(step, newest_step_for(step));
+  else if (continues_from_older(step))
+    remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
 }
 
 CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report& report) {
@@ -166,17 +125,13 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
 
 CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
   const auto names = store_.list();
-  if (would_end_branch(names, step))
-    fail(errc::invalid, {"nothing would be left in ", store_.location(), " of the branch that ", names.back(),
-                         " is of, and the run that it has branched off would be continued: begin another "
-                         "branch with on_older_step = branch"});
   const auto all = entries(names);
-  const auto mine = named_by_step(history_of(names));
   std::vector<removal> plan;
   const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
   std::set<std::string_view> going;
-  for (const auto& name : mine) {
-    if (step && *parse_checkpoint_name(name) <= *step) continue;
+  for (const auto& name : names) {
+    const auto at = parse_checkpoint_name(name);
+    if (!at || (step && *at <= *step)) continue;
     plan.push_back({name, name + why});
     going.insert(name);
   }
@@ -241,20 +196,17 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
         .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
 }
 
-/// The checkpoints `all` as retention sees them: its rules apply to those that are named by step and in the history; the others are listed for
-/// what they need. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are
+/// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed for what they
+/// need. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are
 /// not known.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
   std::vector<retained_entry> entries;
-  const auto mine = named_by_step(history_of(all));
   for (const auto& name : all) {
     const auto step = parse_checkpoint_name(name);
     if (!step) known_.erase(name);  // others may replace it at any time
     auto& entry = entries.emplace_back(known(name, step).entry);
-    const auto at = std::lower_bound(mine.begin(), mine.end(), name, checkpoint_before);
-    const bool is_mine = at != mine.end() && *at == name;
-    entry.pinned = is_mine && (options_.pinned.contains(*step) || is_link(mine, at));
-    entry.is_usable = is_mine && entry.is_usable && !unusable_.contains(name);
+    entry.pinned = step && options_.pinned.contains(*step);
+    entry.is_usable = step && entry.is_usable && !unusable_.contains(name);
   }
   return entries;
 }

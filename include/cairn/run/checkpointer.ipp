@@ -53,6 +53,11 @@ CAIRN_INLINE std::optional<load_report> checkpointer::restore_best(any_mutable_s
   return self_->restore_best(state, std::move(order), options);
 }
 
+CAIRN_INLINE std::optional<load_report> checkpointer::restore_finite(any_mutable_state state,
+                                                                     const load_options& options) {
+  return self_->restore_finite(state, options);
+}
+
 CAIRN_INLINE step_outcome checkpointer::step(any_state state, const observation& now) {
   return self_->step(state, now);
 }

@@ -63,6 +63,9 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
     if (ranks_.is_leader()) made->pieces = plan->pieces();
     made->hash = agreement_hash(job, *plan, series_.deltas_to_merge());
     const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->own_pieces)};
+    if (const auto fits = part_that_fits(job, staging::bytes_for(job.what.leaves, shares.front()), 1.0 / ranks_.size()))
+      fail(errc::no_memory,
+           {fits->reason, "; the share of a rank is copied as a whole: use more memory or more ranks"});
     made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());
     auto what = series_.about(event::kind::copied, job);
     for (const auto& each : made->own_pieces) what.bytes += each.count * size_of(job.what.leaves[each.leaf].type);
@@ -157,7 +160,7 @@ CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
   const auto step = save.job->info.step;
   auto report = ranks_.is_leader() ? std::move(*ended->report) : series_.published_together(outcome);
   record_.published({step, save.times.began, report, kind_of(save.kind, report), false, limiter_.held_back()});
-  policy_.learn(record_);
+  learn();
   newest_delta_.reset();
   if (report.is_delta) newest_delta_ = {*series_.newest(), save.job->info, save.sum->value(), report};
   note_later_failure(*ended);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,7 +32,7 @@ struct save_timeline {
   double stall_seconds = 0;  // that the trainer waited
 };
 
-/// When to save again after saves have failed: after the time that the failed save took, or twice the time waited before it if that is
+/// Since when saves fail, and when to save again: after the time that the failed save took, or twice the time waited before it if that is
 /// longer, but at most `longest` seconds. Times are in seconds.
 class retry_delay {
  public:
@@ -40,11 +41,15 @@ class retry_delay {
   void failed(double began, double now) noexcept {
     delay_ = std::min(std::max(now - began, 2 * delay_), longest);
     until_ = now + delay_;
+    if (!since_) since_ = now;
   }
+  /// Since the first failure; 0 before.
+  [[nodiscard]] double failing_seconds(double now) const noexcept { return now - since_.value_or(now); }
   [[nodiscard]] bool is_over(double now) const noexcept { return now >= until_; }
 
  private:
   double delay_ = 0, until_ = 0;
+  std::optional<double> since_;
 };
 
 /// For the training thread alone.
@@ -98,16 +103,19 @@ class policy_driver {
   /// is published.
   void delay_retry(bool in_background) { retry_.failed(in_background ? newest_.began : asked_, seconds()); }
   [[nodiscard]] bool may_save() const { return retry_.is_over(seconds()); }
+  /// Since the first failure after which no save was published.
+  [[nodiscard]] double failing_seconds() const { return retry_.failing_seconds(seconds()); }
 
   /// Sets the times of the newest save. Call it again when more of them are known.
   void set_newest(const save_timeline& save) noexcept { newest_ = save; }
 
-  /// Reports the newest save to the policy once it is published.
-  void learn(run_record& record) {
+  /// Reports the newest save to the policy once it is published. Returns whether it has.
+  bool learn(run_record& record) {
     const auto newest = record.take_published();
-    if (!newest) return;
+    if (!newest) return false;
     retry_ = {};
     report(*newest, record);
+    return true;
   }
 
   /// The newest save failed or was cancelled: the newest checkpoint is that of the record.

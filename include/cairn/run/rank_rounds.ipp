@@ -155,7 +155,7 @@ CAIRN_INLINE void session::obey(const verdict& last) {
   if (last.published != 0) joint_->is_merge ? end_joint_merge(last.published) : end_joint_save(last.published);
 }
 
-/// Throws the error of the lowest rank that has failed, at all ranks, where the options say so.
+/// Throws the error of the lowest rank that has failed, at all ranks, where the options say so; or all keep it, and try again.
 CAIRN_INLINE void session::fail_together(const verdict& last) {
   auto mine = std::exchange(own_failure_, std::nullopt);
   const bool is_counted = mine.has_value();
@@ -173,13 +173,16 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
   const bool is_of_save =
       last.has_failed || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
   const bool is_of_merge = is_of_save && joint_ && joint_->is_merge;
-  if (options_.on_failure == when_failed::keep_training && !is_of_merge) {
+  const bool keeps = options_.on_failure == when_failed::keep_training;
+  const bool tries_again = last.has_failed && ranks_.from_leader([&] { return may_pass(*agreed); });
+  if ((keeps || tries_again) && !is_of_merge) {
     policy_.delay_retry(is_of_save);
     is_pausing_ = true;
   }
   if (is_of_save) drop_joint_save(*agreed);
   const bool is_of_caller = agreed->code() == errc::stale || agreed->code() == errc::mismatch;
-  if (options_.on_failure == when_failed::raise || is_of_caller) throw error(*agreed);
+  if (tries_again) kept_failure_ = agreed;
+  if ((!keeps && !tries_again) || is_of_caller) throw error(*agreed);
 }
 
 /// After an error that may have left the ranks with different plans or parents.

@@ -43,9 +43,9 @@ class checkpoint_series {
 
   /// See checkpointer::restore.
   std::optional<load_report> restore(any_mutable_state state, const load_options& options);
-  /// See checkpointer::restore_best.
-  std::optional<load_report> restore_best(any_mutable_state state, const metric_order& order,
-                                          const load_options& options);
+  /// See checkpointer::restore_best; without an order, checkpointer::restore_finite.
+  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+                                        const load_options& options);
 
   /// Begins the save of a job of `shards` shards: add them in order, then finish. One save at a time. An error is reported as an event
   /// and thrown as cairn::error; nothing is left behind of the save.
@@ -55,14 +55,17 @@ class checkpoint_series {
   /// Ends a save that was not finished; nothing is left behind of it.
   void cancel() noexcept;
 
-  /// Begins, adds and finishes a save from the state's own memory.
-  save_report save(std::shared_ptr<save_job> job);
+  /// Begins, adds and finishes a save from the state's own memory. `parts`: into as many shards, each written before the next is encoded; 0: at
+  /// once.
+  save_report save(std::shared_ptr<save_job> job, std::size_t parts = 0);
+  /// Whether the values that the next delta refers to are in memory.
+  [[nodiscard]] bool has_references() const noexcept { return base_.has_references(); }
   /// The same for a group of ranks, each of which writes the share that the plan gives it. A collective call.
   save_report save_together(std::shared_ptr<save_job> job, const plan::partition& plan, share_planner& shares);
 
   // A save of all ranks: the share of each becomes one shard. Only `share_outcome` communicates.
   /// 1. At the leader: begins the checkpoint. `pieces` are its share. Returns the text that the others need to join it:
-  /// PARENT/NAME/ATTEMPT, without a parent where the checkpoint cannot be a delta.
+  /// PARENT/ATTEMPT, without a parent where the checkpoint cannot be a delta.
   std::string begin_together(std::shared_ptr<save_job> job, std::span<const piece> pieces);
   /// At the others.
   void join_together(std::shared_ptr<save_job> job, std::span<const piece> pieces, std::string_view begun);
@@ -152,7 +155,7 @@ class checkpoint_series {
   merge_report merged(merge_report report);
   [[nodiscard]] error merge_failed(const std::exception_ptr& cause) const;
 
-  [[nodiscard]] std::vector<std::string> names_by_metric(const metric_order& order) const;
+  [[nodiscard]] std::vector<std::string> names_by_metric(const std::optional<metric_order>& order) const;
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples);
   void own_store();
   void require_same_restore(const load_options& options, std::string_view order = {});

@@ -62,8 +62,11 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_s
   return report;
 }
 
-/// The checkpoints that have the metric, the best first. Damaged ones come before them: they may be the best, and are reported as skipped.
-CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(const metric_order& order) const {
+/// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first. Damaged ones come before
+/// them: they may be the best, and are reported as skipped.
+CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(
+    const std::optional<metric_order>& order) const {
+  const auto metric = order ? order->metric : std::string("loss");
   struct candidate {
     double value;
     std::string name;
@@ -74,16 +77,20 @@ CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(const m
   for (const auto& name : all) {
     try {
       const auto metrics = read_index(store_, name).info.metrics;
-      const auto at = metrics.find(order.metric);
-      if (at != metrics.end() && !is_nan(at->second))
-        found.push_back({order.lower_is_better ? at->second : -at->second, name});
+      const auto at = metrics.find(metric);
+      if (at == metrics.end() || is_nan(at->second)) continue;
+      if (order)
+        found.push_back({order->lower_is_better ? at->second : -at->second, name});
+      else if (is_finite(at->second))
+        found.push_back({0, name});
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
       names.push_back(name);
     }
   }
   if (found.empty() && names.empty() && !all.empty())
-    fail(errc::not_found, {"no checkpoint in ", store_.location(), " has the metric \"", order.metric, "\""});
+    fail(errc::not_found, {"no checkpoint in ", store_.location(),
+                           order ? " has the metric \"" + metric + '"' : std::string(" has a finite loss")});
   std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
     return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
   });
@@ -91,10 +98,11 @@ CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(const m
   return names;
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_mutable_state state,
-                                                                        const metric_order& order,
-                                                                        const load_options& options) {
-  require_same_restore(options, order.metric + (order.lower_is_better ? ", lower is better" : ", higher is better"));
+CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_by(any_mutable_state state,
+                                                                      const std::optional<metric_order>& order,
+                                                                      const load_options& options) {
+  require_same_restore(
+      options, order ? order->metric + (order->lower_is_better ? ", lower is better" : ", higher is better") : "loss");
   refuse_step(options);
   fence();
   const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });
@@ -104,7 +112,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_best(any_muta
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
-  return {.what = what, .checkpoint = store_.location() + "/" + checkpoints_.name_of(step), .step = step};
+  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
 }
 
 CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& job) const {
@@ -133,7 +141,6 @@ auto checkpoint_series::cancel_on_error(const Act& act) {
     return act();
   } catch (...) {
     const auto what = about(event::kind::failed, *running_->job);
-    // It is published if only a sync after that has failed.
     if (running_->pipeline) checkpoints_.failed(*running_->job);
     cancel();
     is_failure_reported_ = true;
@@ -172,7 +179,7 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> what, std::
   cancel_on_error([&] {
     own_store();
     auto& job = *running_->job;
-    job.name = checkpoints_.make_way(job.info.step);
+    checkpoints_.make_way(job.info.step);
     set_hooks();
     running_->pipeline.emplace(store_, job, shards, &base_);
   });
@@ -208,10 +215,11 @@ CAIRN_INLINE save_report checkpoint_series::published(save_report report) {
 
 CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
 
-CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job) {
-  const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, options_.shards));
+CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job, std::size_t parts) {
+  const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, parts == 0 ? options_.shards : parts));
+  const auto at_once = parts == 0 ? shards.size() : 1;
   begin(std::move(job), shards.size());
-  add(shards);
+  for (std::size_t first = 0; first < shards.size(); first += at_once) add(std::span(shards).subspan(first, at_once));
   return finish();
 }
 

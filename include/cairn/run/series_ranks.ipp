@@ -47,12 +47,12 @@ CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_
   return cancel_on_error([&] {
     auto& job = *running_->job;
     own_store();
-    job.name = checkpoints_.make_way(job.info.step);
+    checkpoints_.make_way(job.info.step);
     set_hooks();
     auto& pipeline = running_->pipeline;
     pipeline.emplace(store_, job, rank_share{.ranks = ranks_.size(), .pieces = pieces}, &base_);
     const auto parent = pipeline->is_delta_allowed() ? to_hex(base_.parent()->id) : std::string();
-    return parent + '/' + job.name + '/' + pipeline->begin();
+    return parent + '/' + pipeline->begin();
   });
 }
 
@@ -62,14 +62,12 @@ CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> wha
   cancel_on_error([&] {
     auto& job = *running_->job;
     const auto parent = begun.substr(0, begun.find('/'));
-    const auto slash = begun.rfind('/');
-    job.name = begun.substr(parent.size() + 1, slash - parent.size() - 1);
     set_hooks();
     const bool may_be_delta = base_.parent() && to_hex(base_.parent()->id) == parent;
     const rank_share share{ranks_.size(), ranks_.rank(), pieces, may_be_delta};
     running_->pipeline.emplace(store_, job, share, &base_);
     try {
-      running_->pipeline->join(begun.substr(slash + 1));
+      running_->pipeline->join(begun.substr(parent.size() + 1));
     } catch (const error& cause) {
       if (cause.code() != errc::not_found) throw;
       fail(errc::not_found,

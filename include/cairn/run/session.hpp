@@ -48,6 +48,7 @@ class session {
   std::optional<load_report> restore(any_mutable_state state, const load_options& options);
   std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order,
                                           const load_options& options);
+  std::optional<load_report> restore_finite(any_mutable_state state, const load_options& options);
   step_outcome step(any_state state, const observation& now);
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
@@ -93,10 +94,17 @@ class session {
   // In the training thread.
   void check_owner() const { owner_.check("this checkpointer"); }
   void enter(const std::string& call);
+  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+                                        const load_options& options);
+  void check_loss(const observation& now);
   void check_step(std::uint64_t step);
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void prepare(any_state state) noexcept;
+  [[nodiscard]] std::optional<part_of_memory> part_that_fits(const save_job& job, std::uint64_t copied,
+                                                             double share) const;
+  [[nodiscard]] staging_plan plan_copy(const save_job& job) const;
+  [[nodiscard]] std::size_t parts_of(const save_job& job);
   [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
   [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
                                                    std::optional<save_kind> kind, bool ends_run);
@@ -114,15 +122,17 @@ class session {
   void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   void set_background_hooks(save_job& job);
-  /// `plan`: of a group of ranks.
+  /// `plan`: of a group of ranks. `parts`: of a single one, see checkpoint_series::save.
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall,
-                       const plan::partition* plan = nullptr);
+                       const plan::partition* plan = nullptr, std::size_t parts = 0);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
   template <class Act>
   auto with_failures_counted(const Act& act);
   double stalled(const stopwatch& since);
   void collect_background_result();
+  void learn();
+  [[nodiscard]] bool may_pass(const error& failure) const;
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
   void begin_background_work() noexcept;
   void report_hang() noexcept;
@@ -186,6 +196,7 @@ class session {
   policy_driver policy_;
   bool prepared_ = false;
   bool is_replacing_ = false;                      // the running save has replaced another one
+  bool is_loss_finite_ = true;                     // of the newest step that has one
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   std::optional<std::uint64_t> preempted_step_;
@@ -199,9 +210,10 @@ class session {
   bool is_pausing_ = false;            // no save yet, after one that has failed: the same at all ranks
   std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
   bool is_stopping_ = false;           // some rank has received a signal, or the job ends soon: known to all
-  std::optional<error> kept_failure_;  // of a save before the one that a signal asked for; `wait` throws it
-  int exceptions_ = 0;                 // in flight when this was made
-  restored_losses earlier_losses_;     // what restores have lost, by path in the state
+  std::optional<error>
+      kept_failure_;    // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
+  int exceptions_ = 0;  // in flight when this was made
+  restored_losses earlier_losses_;  // what restores have lost, by path in the state
   // Used by both threads:
   run_record record_;
   std::atomic<bool> saving_{false};  // a save or a merge is running in the background
@@ -220,6 +232,7 @@ class session {
 #include "cairn/run/joint_save.ipp"          // IWYU pragma: keep, before session.ipp, which needs it complete
 #include "cairn/run/session.ipp"             // IWYU pragma: keep
 #include "cairn/run/session_background.ipp"  // IWYU pragma: keep
+#include "cairn/run/session_memory.ipp"      // IWYU pragma: keep
 #include "cairn/run/session_save.ipp"        // IWYU pragma: keep
 #include "cairn/run/rank_rounds.ipp"         // IWYU pragma: keep
 #include "cairn/run/session_ranks.ipp"       // IWYU pragma: keep

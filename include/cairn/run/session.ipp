@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +33,7 @@ inline void check_options(const checkpointer_options& options) {
     invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
   if (options.hang_timeout && !cairn::detail::is_positive(options.hang_timeout->count()))
     invalid("hang_timeout", "is not above 0");
+  if (is_nan(options.retry_for.count()) || options.retry_for.count() < 0) invalid("retry_for", "is below 0");
   if (!cairn::detail::is_positive(options.preempt_deadline.count())) invalid("preempt_deadline", "is not above 0");
   const auto check_listed = [&](std::string_view option, auto chosen, auto last) {
     if (chosen > last)
@@ -43,12 +43,19 @@ inline void check_options(const checkpointer_options& options) {
   check_listed("on_destruction", options.on_destruction, when_destroyed::cancel);
   check_listed("on_failure", options.on_failure, when_failed::keep_training);
   check_listed("replica_check", options.replica_check, replica_check::refuse);
-  check_listed("on_older_step", options.on_older_step, when_older::branch);
+  check_listed("on_older_step", options.on_older_step, when_older::replace);
   check_shards(options.shards);
+  constexpr unsigned most_cores = CPU_SETSIZE;
+  if (!options.cores.empty() && *options.cores.rbegin() >= most_cores)
+    invalid("cores", "has " + std::to_string(*options.cores.rbegin()) + ", above 1023");
   check_rules({options.keep_last, options.keep_best, options.keep_every});
 
   const checkpointer_options defaults{.when = options.when};  // the default policy is not compiled where it is not used
   if (!options.durable) invalid("durable", "is false, which is an option of the store that is passed in");
+  if (options.chain.merge_every && !options.chain.anchor_every && !options.chain.merge_to_whole)
+    invalid("chain.merge_every",
+            "merges deltas into deltas, and without chain.anchor_every their chain grows without bound: set that, or "
+            "chain.merge_to_whole");
   if (options.chain.merge_to_whole && !options.chain.merge_every)
     invalid("chain.merge_to_whole", "is true without chain.merge_every");
   if (options.preempt.is_empty() && options.preempt_deadline != defaults.preempt_deadline)
@@ -62,6 +69,7 @@ inline void check_options(const checkpointer_options& options) {
   check_unused(!options.max_staging_bytes, "max_staging_bytes");
   check_unused(!options.max_bytes_per_second, "max_bytes_per_second");
   if (options.chain.merge_every) return;  // merges run in the background in any case
+  check_unused(options.cores.empty(), "cores");
   check_unused(options.background_threads == defaults.background_threads, "background_threads");
   check_unused(options.on_destruction == defaults.on_destruction, "on_destruction");
   check_unused(!options.hang_timeout, "hang_timeout");
@@ -73,10 +81,12 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options, std
       policy_(options_.when, store.location()),
       record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
-      series_(std::move(store), options_, ranks_, [this](const event& what) {
-        if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
-        record_.emit(what);
-      }) {
+      series_(std::move(store), options_, ranks_,
+              [this](const event& what) {
+                if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
+                record_.emit(what);
+              }),
+      background_(options_.cores) {
   check_options(options_);
   if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.shards != 0)
@@ -105,8 +115,19 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
                                                               const load_options& options) {
   enter("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
+  return restore_by(state, order.value_or(metric_order{}), options);
+}
+
+CAIRN_INLINE std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
+  enter("restore_finite");
+  return restore_by(state, std::nullopt, options);
+}
+
+CAIRN_INLINE std::optional<load_report> session::restore_by(any_mutable_state state,
+                                                            const std::optional<metric_order>& order,
+                                                            const load_options& options) {
   auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore_best(state, order.value_or(metric_order{}), options); });
+                            [&] { return series_.restore_by(state, order, options); });
   continue_from(report, state, options);
   return report;
 }
@@ -114,6 +135,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
 /// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make the restore fail.
 CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state,
                                          const load_options& options) {
+  is_loss_finite_ = true;
   if (report) {
     note_losses(*report, state, options);
     record_.published({.step = report->step});
@@ -123,36 +145,9 @@ CAIRN_INLINE void session::continue_from(const std::optional<load_report>& repor
   prepare(state);
 }
 
-/// Notes what the arrays of the state have lost: those that were loaded by this restore and earlier ones, the others as before.
-CAIRN_INLINE void session::note_losses(const load_report& report, any_state state,
-                                       const load_options& options) noexcept {
-  if (report.restored.empty() && earlier_losses_.empty()) return;
-  try {
-    const std::set<std::string_view> loaded(report.loaded.begin(), report.loaded.end());
-    restored_losses losses;
-    for (const auto& each : describe(state).leaves) {
-      const auto stored = options.rename ? options.rename(each.path) : each.path;
-      const bool was_loaded = loaded.contains(stored);
-      const auto& known = was_loaded ? report.restored : earlier_losses_;
-      const auto at = known.find(was_loaded ? stored : each.path);
-      if (at != known.end()) losses.emplace(each.path, at->second);
-    }
-    earlier_losses_ = std::move(losses);
-  } catch (...) {  // the first save describes the state again, and fails
-  }
-}
-
 CAIRN_INLINE void session::wait() {
   enter("wait");
   if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
-}
-
-/// Waits for the running save, and throws its error. In a group, `call` is the same at all ranks, or all throw.
-CAIRN_INLINE void session::enter(const std::string& call) {
-  check_owner();
-  if (!ranks_.is_alone()) return run_rounds(call);
-  wait_for_background();
-  collect_background_result();
 }
 
 CAIRN_INLINE std::vector<removal> session::retention_plan() {
@@ -177,6 +172,18 @@ CAIRN_INLINE void session::continue_at(std::uint64_t step) {
   policy_.set_newest({.step = step, .began = now, .copied = now});
 }
 
+/// Reports a loss that is not finite, unless the one before was not either.
+CAIRN_INLINE void session::check_loss(const observation& now) {
+  if (!now.loss) return;
+  const bool was_finite = std::exchange(is_loss_finite_, is_finite(*now.loss));
+  if (is_loss_finite_ || !was_finite) return;
+  record_.emit({.what = event::kind::not_finite,
+                .checkpoint = store().location(),
+                .step = now.step,
+                .message = sentence({"the loss of step ", now.step, is_nan(*now.loss) ? " is NaN" : " is infinite",
+                                     "; restore_finite restores the newest checkpoint whose loss is finite"})});
+}
+
 /// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step` allows it, the policy
 /// counts from the step before.
 CAIRN_INLINE void session::check_step(std::uint64_t step) {
@@ -195,6 +202,7 @@ CAIRN_INLINE void session::check_step(std::uint64_t step) {
 
 CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
   check_owner();
+  check_loss(now);
   if (!ranks_.is_alone()) return step_together(state, now);
   check_step(now.step);
   if (poll() || advise_before_end() == schedule::before_end::stop) return preempt(state, now);
@@ -257,7 +265,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
     return {.skipped = true, .stall_seconds = stall.seconds()};
   if (!options_.asynchronous) {
     const auto progress = std::make_shared<save_progress>();
-    wait();  // for a merge
+    enter("step");  // waits for a merge
     progress->published(save_sync(state, now, kind, false));
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
   }
@@ -267,23 +275,10 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-/// Waits for the running save, or cancels it, as the options say. Returns false if the new save is skipped.
-CAIRN_INLINE bool session::resolve_busy(const observation& now) {
-  const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
-  if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
-    report_skipped(now);
-    return false;
-  }
-  if (replaces) limiter_.cancel();
-  is_replacing_ = replaces;
-  wait();
-  if (replaces) policy_.fall_back(record_);
-  return true;
-}
-
 CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
   enter("save at step " + std::to_string(now.step));
+  check_loss(now);
   if (!ranks_.is_alone()) return save_together(state, now);
   return save_sync(state, now, std::nullopt, true);
 }

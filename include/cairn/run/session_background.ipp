@@ -83,15 +83,52 @@ CAIRN_INLINE std::optional<error> session::run_in_background(const std::function
   return failure;
 }
 
-/// Takes the result of the background thread: throws its error (see `on_failure`), or reports the published save to the policy.
+/// Takes the result of the background thread: keeps or throws its error (see `on_failure`), or reports the published save to the policy.
 CAIRN_INLINE void session::collect_background_result() {
   const auto failure = record_.take_failure();
-  if (!failure) return policy_.learn(record_);
+  if (!failure) return learn();
   background_.wait();
-  if (options_.on_failure == when_failed::keep_training && !is_published_) policy_.delay_retry(true);
-  policy_.learn(record_);  // of the save, if only the merge after it has failed
+  const bool keeps = options_.on_failure == when_failed::keep_training, tries_again = may_pass(*failure);
+  if ((keeps || tries_again) && !is_published_) policy_.delay_retry(true);
+  learn();  // of the save, if only the merge after it has failed
   policy_.fall_back(record_);
-  if (options_.on_failure == when_failed::raise) throw error(*failure);
+  if (tries_again)
+    kept_failure_ = failure;
+  else if (!keeps)
+    throw error(*failure);
+}
+
+/// Reports the newest save to the policy once it is published. Earlier failures do not count then.
+CAIRN_INLINE void session::learn() {
+  if (policy_.learn(record_)) kept_failure_.reset();
+}
+
+/// Whether the save is to be tried again after an error of the background that is not thrown yet.
+CAIRN_INLINE bool session::may_pass(const error& failure) const {
+  return options_.on_failure == when_failed::raise && failure.code() == errc::io &&
+         policy_.failing_seconds() < options_.retry_for.count();
+}
+
+/// Waits for the running save, and throws its error. In a group, `call` is the same at all ranks, or all throw.
+CAIRN_INLINE void session::enter(const std::string& call) {
+  check_owner();
+  if (!ranks_.is_alone()) return run_rounds(call);
+  wait_for_background();
+  collect_background_result();
+}
+
+/// Waits for the running save, or cancels it, as the options say. Returns false if the new save is skipped.
+CAIRN_INLINE bool session::resolve_busy(const observation& now) {
+  const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
+  if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
+    report_skipped(now);
+    return false;
+  }
+  if (replaces) limiter_.cancel();
+  is_replacing_ = replaces;
+  enter("step");
+  if (replaces) policy_.fall_back(record_);
+  return true;
 }
 
 /// Waits for the background thread, but at most for `longest`, and reports a hang. Returns whether the thread is idle.

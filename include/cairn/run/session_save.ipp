@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cairn/run/own_state.hpp"
@@ -22,9 +24,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
                                                          std::optional<save_kind> kind, bool ends_run) {
   auto job = std::make_shared<save_job>();
   try {
-    auto& checkpoints = series_.checkpoints();
-    if (!saving_ && ranks_.is_leader()) checkpoints.branch_off(now.step);
-    job->name = checkpoints.name_of(now.step);
+    job->name = checkpoint_name(now.step);
     job->what = describe(state, {ranks_.rank(), ranks_.size()}, store().location() + '/' + job->name);
     if (!ranks_.is_alone()) {
       separate_own(*job, ranks_.rank());
@@ -47,31 +47,22 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   return job;
 }
 
-/// Bytes of the copy that a save makes.
-CAIRN_INLINE std::uint64_t session::bytes_to_stage(any_state state) {
-  save_job job;
-  job.what = describe(state, {ranks_.rank(), ranks_.size()});
-  const auto& leaves = job.what.leaves;
-  if (ranks_.is_alone()) return plan_staging(staging_, leaves, options_.shards, options_.max_staging_bytes).bytes;
-  separate_own(job, ranks_.rank());
-  return staging::bytes_for(leaves, staging_.plan(leaves, share_of(job, shares_.plan_for(job), ranks_.rank())));
-}
-
-/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
-CAIRN_INLINE void session::prepare(any_state state) noexcept {
-  if (!options_.asynchronous || prepared_ || saving_) return;
-  const policy_driver::pause preparing(policy_);
-  prepared_ = true;
+/// Notes what the arrays of the state have lost: those that were loaded by this restore and earlier ones, the others as before.
+CAIRN_INLINE void session::note_losses(const load_report& report, any_state state,
+                                       const load_options& options) noexcept {
+  if (report.restored.empty() && earlier_losses_.empty()) return;
   try {
-    background_.wait();
-    const auto bytes = bytes_to_stage(state);
-    background_.start([this, bytes] {
-      try {
-        staging_.reserve(bytes, 1);
-      } catch (...) {  // the first save reserves again
-      }
-    });
-  } catch (...) {  // the first save describes and plans again
+    const std::set<std::string_view> loaded(report.loaded.begin(), report.loaded.end());
+    restored_losses losses;
+    for (const auto& each : describe(state).leaves) {
+      const auto stored = options.rename ? options.rename(each.path) : each.path;
+      const bool was_loaded = loaded.contains(stored);
+      const auto& known = was_loaded ? report.restored : earlier_losses_;
+      const auto at = known.find(was_loaded ? stored : each.path);
+      if (at != known.end()) losses.emplace(each.path, at->second);
+    }
+    earlier_losses_ = std::move(losses);
+  } catch (...) {  // the first save describes the state again, and fails
   }
 }
 
@@ -113,7 +104,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
   record_.emit(series_.about(event::kind::started, job));
   limiter_.begin(options_.max_bytes_per_second);
   try {
-    stage(save, plan_staging(staging_, job.what.leaves, options_.shards, options_.max_staging_bytes), stall);
+    stage(save, plan_copy(job), stall);
   } catch (...) {
     const auto cause = std::current_exception();
     wait_for_background();
@@ -133,7 +124,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
   const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
     auto what = series_.about(event::kind::staged_in_parts, *job);
-    what.message = "copied in " + std::to_string(count) + " parts";
+    what.message = "copied in " + std::to_string(count) + " parts" + plan.reason;
     record_.emit(what);
   }
   const double began = policy_.seconds();
@@ -166,12 +157,13 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
                                             bool ends_run) {
   const stopwatch stall;
   const auto job = make_job(state, now, kind, ends_run);
-  if (const auto same = ends_run ? find_same(*job) : std::nullopt) {
+  const auto parts = parts_of(*job);
+  if (const auto same = ends_run && parts == 0 ? find_same(*job) : std::nullopt) {
     series_.note_end(*job);
     stalled(stall);
     return *same;
   }
-  auto report = run_sync(job, kind, stall);
+  auto report = run_sync(job, kind, stall, nullptr, parts);
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(options_.max_bytes_per_second);
@@ -209,12 +201,12 @@ CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) 
 }
 
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
-                                           const stopwatch& stall, const plan::partition* plan) {
+                                           const stopwatch& stall, const plan::partition* plan, std::size_t parts) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();
   return with_failures_counted([&] {
-    auto report = plan ? series_.save_together(job, *plan, shares_) : series_.save(job);
+    auto report = plan ? series_.save_together(job, *plan, shares_) : series_.save(job, parts);
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
     ranks_.all([&] {
@@ -253,7 +245,7 @@ CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& n
     limiter_.cancel();
     wait_for_background();
   }
-  policy_.learn(record_);
+  learn();
   step_outcome outcome{.stop = true};
   std::optional<save_kind> kind;
   job->info.notes = policy_.notes(now.step, true, record_);  // the policy has learned of the save that was waited for
@@ -262,7 +254,7 @@ CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& n
     save_raw(*job);
   }
   const auto progress = std::make_shared<save_progress>();
-  progress->published(run_sync(job, kind, stall));
+  progress->published(run_sync(job, kind, stall, nullptr, parts_of(*job)));
   outcome.started = true;
   outcome.save = save_handle(progress);
   preempted_step_ = now.step;

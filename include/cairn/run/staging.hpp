@@ -194,7 +194,29 @@ struct staging_plan {
   shards_of<planned_copy> shards;
   std::uint64_t bytes = 0;  ///< of the largest copy
   bool in_parts = false;    ///< every shard is a part: copied when the previous one is written
+  std::string reason{};     ///< why, where that is not the limit of the user
 };
+
+/// Which part of a save fits into memory, and why not all of it.
+struct part_of_memory {
+  double part = 1;
+  std::string reason{};
+};
+
+/// What fits into the memory that is left where a save takes `bytes`, which it can take in parts, and `beside`, which it cannot; nothing where all
+/// fits. A save may take 7/8 of what is left; a part, half of what is left for parts. errc::no_memory where not even a part of 1 MiB fits.
+[[nodiscard]] inline std::optional<part_of_memory> part_that_fits(const memory_left& left, std::uint64_t bytes,
+                                                                  std::uint64_t beside) {
+  constexpr double least_part = 1 << 20;
+  const auto size = static_cast<double>(bytes), fixed = static_cast<double>(beside);
+  const auto have = static_cast<double>(left.bytes);
+  if (size + fixed <= have / 8 * 7) return std::nullopt;
+  const auto why =
+      sentence({"the save needs ", bytes + beside, " bytes of memory, and ", left.of, " leaves ", left.bytes});
+  const auto part = (have - fixed) / 2;
+  if (part < least_part) fail(errc::no_memory, {why, "; give the job more memory"});
+  return part_of_memory{part / size, why};
+}
 
 /// Cuts the leaves into `shards` shards, see divide_evenly; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.
 /// errc::invalid for a state that would need too many.

@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1 {
 
-/// The order of checkpoints: names without a step by name, then branches by number, each by step.
+/// The order of checkpoints: names without a step by name, then those with a step by step.
 [[nodiscard]] CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b);
 
 namespace detail {
@@ -23,27 +23,11 @@ inline constexpr std::string_view index_file = "index.json";
 /// How every index that Cairn writes begins.
 inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\"";
 
-/// A run among those in one place: the first one, or one that was saved beside later checkpoints of another, see when_older::branch.
-struct run_branch {
-  /// The checkpoint that a branch continues from.
-  struct point {
-    std::uint64_t branch = 0, step = 0;
-    bool operator==(const point&) const = default;
-  };
-  std::uint64_t number = 0;     ///< 0: the first run
-  std::optional<point> from{};  ///< its branch has a smaller number; none: the branch begins anew
-  bool operator==(const run_branch&) const = default;
-};
-
-/// 120 -> "step-000000120"; on branch 1, which begins anew, "step-000000120.branch-1"; if it continues from step 100
-/// "step-000000120.branch-1-from-100"; on branch 2, from step 110 of branch 1, "step-000000120.branch-2-from-110-of-1".
-[[nodiscard]] CAIRN_INLINE std::string checkpoint_name(std::uint64_t step, const run_branch& branch = {});
+/// 120 -> "step-000000120".
+[[nodiscard]] CAIRN_INLINE std::string checkpoint_name(std::uint64_t step);
 
 /// The step in a name as `checkpoint_name` makes it; nothing for any other name.
 [[nodiscard]] CAIRN_INLINE std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
-
-/// The branch in a name as `checkpoint_name` makes it; the first run for any other name.
-[[nodiscard]] CAIRN_INLINE run_branch parse_branch(std::string_view name);
 
 /// (0, 4) -> "shard-00000-of-00004.safetensors".
 [[nodiscard]] CAIRN_INLINE std::string shard_file(std::size_t shard, std::size_t shards);

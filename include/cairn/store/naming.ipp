@@ -2,9 +2,6 @@
 // Definitions of naming.hpp.
 #pragma once
 
-#include <charconv>
-#include <tuple>
-
 #include "cairn/core/error.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/number_text.hpp"
@@ -25,50 +22,11 @@ namespace detail {
   return read_number(text, number) && zero_padded(number, digits) == text ? std::optional(number) : std::nullopt;
 }
 
-CAIRN_INLINE std::string checkpoint_name(std::uint64_t step, const run_branch& branch) {
-  auto name = "step-" + zero_padded(step, 9);
-  if (branch.number == 0) return name;
-  name += ".branch-" + std::to_string(branch.number);
-  if (!branch.from) return name;
-  name += "-from-" + std::to_string(branch.from->step);
-  return branch.from->branch == 0 ? name : name + "-of-" + std::to_string(branch.from->branch);
-}
-
-/// Takes `prefix` and the number after it from the front of `text`; nothing, and `text` is unchanged, if they are not there.
-[[nodiscard]] inline std::optional<std::uint64_t> take_number(std::string_view& text, std::string_view prefix) {
-  if (!text.starts_with(prefix)) return std::nullopt;
-  const auto digits = text.substr(prefix.size(), text.find_first_not_of("0123456789", prefix.size()) - prefix.size());
-  std::uint64_t number = 0;
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), number).ec != std::errc{}) return std::nullopt;
-  text.remove_prefix(prefix.size() + digits.size());
-  return number;
-}
-
-/// What a name as `checkpoint_name` makes it says.
-struct checkpoint_label {
-  std::uint64_t step = 0;
-  run_branch branch;
-};
-
-[[nodiscard]] inline std::optional<checkpoint_label> parse_label(std::string_view name) {
-  auto rest = name;
-  const auto step = take_number(rest, "step-");
-  if (!step) return std::nullopt;
-  checkpoint_label made{*step, {take_number(rest, ".branch-").value_or(0), {}}};
-  if (const auto from = take_number(rest, "-from-")) made.branch.from = {take_number(rest, "-of-").value_or(0), *from};
-  const auto& from = made.branch.from;
-  const bool is_ordered = !from || (from->step < *step && from->branch < made.branch.number);
-  // Other ways to write the numbers are other names.
-  return is_ordered && checkpoint_name(*step, made.branch) == name ? std::optional(made) : std::nullopt;
-}
+CAIRN_INLINE std::string checkpoint_name(std::uint64_t step) { return "step-" + zero_padded(step, 9); }
 
 CAIRN_INLINE std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
-  const auto label = parse_label(name);
-  return label ? std::optional(label->step) : std::nullopt;
-}
-
-CAIRN_INLINE run_branch parse_branch(std::string_view name) {
-  return parse_label(name).value_or(checkpoint_label()).branch;
+  constexpr std::string_view prefix = "step-";
+  return name.starts_with(prefix) ? parse_padded(name.substr(prefix.size()), 9) : std::nullopt;
 }
 
 CAIRN_INLINE std::string shard_file(std::size_t shard, std::size_t shards) {
@@ -100,10 +58,8 @@ CAIRN_INLINE void require_checkpoint_name(std::string_view name) {
 }  // namespace detail
 
 CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b) {
-  const auto of_a = detail::parse_label(a), of_b = detail::parse_label(b);
-  if (of_a.has_value() != of_b.has_value()) return of_b.has_value();
-  if (!of_a) return a < b;
-  return std::tuple(of_a->branch.number, of_a->step, a) < std::tuple(of_b->branch.number, of_b->step, b);
+  const auto step_of_a = detail::parse_checkpoint_name(a), step_of_b = detail::parse_checkpoint_name(b);
+  return step_of_a == step_of_b ? a < b : step_of_a < step_of_b;  // no step is less than any
 }
 
 }  // namespace cairn::inline v0_1

@@ -89,6 +89,12 @@ CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry>
   }
   sort_items(newest_first,
              [](const auto* a, const auto* b) { return a->step != b->step ? a->step > b->step : a->name > b->name; });
+  const auto has_loss = [](const auto* each) { return each->metrics.contains("loss"); };
+  const auto finite = std::find_if(newest_first.begin(), newest_first.end(), [&](const auto* each) {
+    return has_loss(each) && is_finite(each->metrics.at("loss"));
+  });
+  // Those that are newer and have a loss have one that is not finite.
+  if (finite != newest_first.end() && std::any_of(newest_first.begin(), finite, has_loss)) kept.insert((*finite)->name);
   for (std::size_t i = 0; i < newest_first.size(); ++i) {
     const auto& entry = *newest_first[i];
     const bool is_last = i == 0 || (rules.keep_last && i < *rules.keep_last);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,15 @@ namespace cairn::inline v0_1::detail {
 /// `membership`: what /proc/self/cgroup says. `mount`: where the cgroups are, /sys/fs/cgroup. `swap`: what the machine has.
 [[nodiscard]] CAIRN_INLINE std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount,
                                                        std::uint64_t swap);
+
+/// What a limit on memory leaves.
+struct memory_left {
+  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+  std::string of{};  ///< whose limit it is
+};
+
+/// The least that the cgroup of a process and those around it leave, without swap. File pages that the kernel can reclaim are not in use.
+[[nodiscard]] CAIRN_INLINE memory_left cgroup_memory_left(std::string_view membership, const std::string& mount);
 
 /// That of this process.
 [[nodiscard]] CAIRN_INLINE std::uint64_t cgroup_memory(std::uint64_t swap);

@@ -18,6 +18,21 @@ class stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// Measures how long somebody waits who asks often: a longer gap than a second, in which the process was suspended, counts as one.
+class waiting_time {
+ public:
+  [[nodiscard]] double seconds() {
+    add(since_last_.seconds());
+    since_last_ = {};
+    return total_;
+  }
+  void add(double seconds) noexcept { total_ += seconds < 1 ? seconds : 1; }
+
+ private:
+  stopwatch since_last_;
+  double total_ = 0;
+};
+
 /// Other threads that wait for a processor run first.
 inline void yield_processor() { std::this_thread::yield(); }
 

@@ -7,11 +7,13 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/system/cgroup.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -27,6 +29,12 @@ inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
 /// errc::no_memory if `bytes` are more than that. The message begins with `what` needs them, and ends with what helps.
 CAIRN_INLINE void require_memory(std::uint64_t bytes, std::string_view what,
                                  std::string_view advice = "give the process more memory");
+
+/// Where /proc and /sys are, instead of in "/": for tests.
+inline std::string system_root;
+
+/// Bytes that this process can allocate just now without swap: what the machine has left, or its cgroups. Other processes may take them, too.
+[[nodiscard]] CAIRN_INLINE memory_left memory_left_now();
 
 /// A range of addresses.
 struct memory_range {

@@ -12,6 +12,7 @@
 #include "cairn/system/cgroup.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -30,6 +31,12 @@ CAIRN_INLINE void require_memory(std::uint64_t bytes, std::string_view what, std
     fail(errc::no_memory,
          {what, " needs ", bytes, " bytes of memory: more than the memory of this machine, or than its cgroup allows, ",
           machine_memory(), " bytes; ", advice});
+}
+
+CAIRN_INLINE memory_left memory_left_now() {
+  auto least = cgroup_memory_left(posix::text_of(system_root + "/proc/self/cgroup"), system_root + "/sys/fs/cgroup");
+  const auto machine = number_after(posix::text_of(system_root + "/proc/meminfo"), "MemAvailable:") * 1024;
+  return machine != 0 && machine < least.bytes ? memory_left{machine, "the machine (MemAvailable)"} : least;
 }
 
 CAIRN_INLINE std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap) {

@@ -10,7 +10,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The number of threads that 0 stands for: that of the cores, but at most 8, which are enough for the whole bandwidth of the memory.
+/// The number of threads that 0 stands for: that of the cores of the process, but at most 8, which are enough for the whole bandwidth of the memory.
 [[nodiscard]] CAIRN_INLINE unsigned default_threads() noexcept;
 
 /// The number of threads that an option asks for: at least 1.

@@ -9,12 +9,17 @@
 #include <thread>
 #include <vector>
 
+#include "cairn/system/cores.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/start_thread.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE unsigned default_threads() noexcept { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
+CAIRN_INLINE unsigned default_threads() noexcept {
+  const auto cores = cores_of_new_thread();
+  const auto count = cores ? static_cast<unsigned>(CPU_COUNT(&*cores)) : std::thread::hardware_concurrency();
+  return std::clamp(count, 1U, 8U);
+}
 
 CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
                                const std::function<void(std::size_t item, unsigned worker)>& body) {

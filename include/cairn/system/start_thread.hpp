@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Starts threads that leave signals to the threads of the program.
+// Starts threads that leave signals to the threads of the program, and run on the cores of the process.
 #pragma once
 
 #include <csignal>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include <pthread.h>
 #include <signal.h>
+
+#include "cairn/system/cores.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -30,7 +33,10 @@ template <class Work>
   };
   const blocked_signals blocked;  // a new thread inherits the mask
   try {
-    return std::thread(std::forward<Work>(work));
+    return std::thread([cores = cores_of_new_thread(), run = std::decay_t<Work>(std::forward<Work>(work))]() mutable {
+      if (!std::exchange(is_own_thread, true) && cores) use_cores(*cores);
+      run();
+    });
   } catch (const std::system_error& failure) {
     throw std::system_error(failure.code(), "cannot start a thread");
   }

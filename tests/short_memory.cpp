@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Saves where the machine or a cgroup leaves less memory than a copy of the state needs.
+#include <filesystem>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/encode/lossless.hpp"
+#include "cairn/encode/raw.hpp"
+#include "cairn/schedule/policies.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/system/memory.hpp"
+#include "catch.hpp"
+#include "ranks.hpp"
+#include "store/sample.hpp"
+
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+
+/// A machine of its own: what it has left, and a cgroup with a limit, of which some is used.
+struct machine {
+  machine() { cairn::detail::system_root = root.path(); }
+  ~machine() { cairn::detail::system_root.clear(); }
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  void write(const std::string& path, const std::string& text) const {
+    std::filesystem::create_directories(std::filesystem::path(root.path(path)).parent_path());
+    sample::spill(root.path(path), text);
+  }
+  void cgroup_leaves(std::uint64_t bytes) const {
+    write("proc/self/cgroup", "0::/job\n");
+    write("sys/fs/cgroup/job/memory.max", std::to_string(bytes + 1000) + "\n");
+    write("sys/fs/cgroup/job/memory.current", "3000\n");
+    write("sys/fs/cgroup/job/memory.stat", "anon 1000\ninactive_file 2000\n");
+  }
+  void machine_leaves(std::uint64_t bytes) const {
+    write("proc/meminfo", "MemTotal: 9999999 kB\nMemAvailable:   " + std::to_string(bytes / 1024) + " kB\n");
+  }
+
+  sample::scratch root;
+};
+
+struct state_of_4_mebibytes {
+  std::vector<std::uint32_t> values = std::vector<std::uint32_t>(mebibyte);
+  std::uint64_t step = 0;
+};
+
+state_of_4_mebibytes random_state(unsigned seed) {
+  state_of_4_mebibytes made;
+  std::mt19937 random(seed);
+  for (auto& each : made.values) each = static_cast<std::uint32_t>(random());
+  return made;
+}
+
+/// Which events `staged_in_parts` came.
+struct heard {
+  std::vector<std::string> messages;
+  cairn::observer observer() {
+    return [this](const cairn::event& what) {
+      if (what.what == cairn::event::kind::staged_in_parts) messages.push_back(what.message);
+    };
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a copy that does not fit beside the state is made in parts, by itself") {
+  const machine here;
+  heard events;
+  std::string limit = "memory.max";
+  SECTION("into the cgroup") { here.cgroup_leaves(4 * mebibyte); }
+  SECTION("into the machine") {
+    here.machine_leaves(4 * mebibyte);
+    limit = "MemAvailable";
+  }
+  const cairn::stores::memory store;
+  auto state = random_state(1);
+  {
+    cairn::checkpointer run(store, {.when = cairn::policies::every_steps{1},
+                                    .codecs = {{"*", cairn::codecs::raw{}}},
+                                    .on_event = events.observer()});
+    for (state.step = 1; state.step <= 3; ++state.step) {
+      std::ignore = run.step(state, {.step = state.step});
+      run.wait();
+      here.cgroup_leaves(2 * mebibyte);  // a part is allocated
+      here.machine_leaves(2 * mebibyte);
+    }
+    REQUIRE(events.messages.size() == 3);
+    CHECK(events.messages[0].find("copied in 3 parts") != std::string::npos);
+    CHECK(events.messages[0].find(limit) != std::string::npos);
+    CHECK(events.messages[0].find("max_staging_bytes") != std::string::npos);
+    here.cgroup_leaves(8 * mebibyte);
+    here.machine_leaves(8 * mebibyte);
+    std::ignore = run.step(state, {.step = state.step});  // now it fits
+    run.wait();
+    CHECK(events.messages.size() == 3);
+    run.save(state, {.step = 5});
+    CHECK(events.messages.size() == 3);
+  }
+  state_of_4_mebibytes loaded;
+  REQUIRE(cairn::checkpointer(store).restore(loaded));
+  CHECK(loaded.values == state.values);
+}
+
+TEST_CASE("what the codecs need counts, also for saves that the trainer waits for") {
+  const machine here;
+  heard events;
+  const cairn::stores::memory store;
+  auto state = random_state(2);
+  here.cgroup_leaves(9 * mebibyte);  // for the copy, but not for the values of the parent and the encoded bytes as well
+  cairn::codec_rules codecs{{"*", cairn::codecs::lossless{}}};
+  SECTION("the default codec encodes a copy in place") {}
+  SECTION("a delta needs the values of its parent") { codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}; }
+  const bool has_parent = codecs.front().codec.uses_parent();
+  cairn::checkpointer run(store,
+                          {.when = cairn::policies::every_steps{1}, .codecs = codecs, .on_event = events.observer()});
+  std::ignore = run.step(state, {.step = 1});
+  run.wait();
+  CHECK(events.messages.size() == (has_parent ? 1 : 0));
+  here.cgroup_leaves(4 * mebibyte);
+  state.values[0] = 7;
+  run.save(state, {.step = 2});
+  REQUIRE(events.messages.size() == (has_parent ? 2 : 1));
+  CHECK(events.messages.back().find("encoded in") != std::string::npos);
+  state_of_4_mebibytes loaded;
+  REQUIRE(cairn::checkpointer(store).restore(loaded)->step == 2);
+  CHECK(loaded.values == state.values);
+}
+
+TEST_CASE("not even a part fits: an error, and nothing is left behind") {
+  const machine here;
+  here.cgroup_leaves(mebibyte);
+  const cairn::stores::memory store;
+  auto state = random_state(3);
+  cairn::checkpointer run(store, {.when = cairn::policies::every_steps{1}});
+  CHECK_FALSE(run.restore(state));  // prepares nothing
+  const auto failure = sample::failure_of([&] { std::ignore = run.step(state, {.step = 1}); });
+  CHECK(failure.code == cairn::errc::no_memory);
+  CHECK(failure.says("memory.max leaves 1048576"));
+  CHECK(failure.says("give the job more memory"));
+  CHECK(run.stats().failed == 1);
+  CHECK(store.list().empty());
+}
+
+TEST_CASE("the share of a rank is not cut: all ranks throw the error") {
+  const machine here;
+  here.cgroup_leaves(2 * mebibyte);
+  const cairn::stores::memory store;
+  const auto state = random_state(4);
+  const auto thrown = common(at_each(2, [&](const cairn::groups::threads& group) {
+    auto options = quick();
+    options.when = cairn::policies::every_steps{1};
+    cairn::checkpointer run(store, options, group);
+    std::ignore = run.step(state, {.step = 1});
+    run.wait();
+  }));
+  CHECK(thrown.find("memory.max leaves") != std::string::npos);
+  CHECK(thrown.find("more ranks") != std::string::npos);
+  CHECK(store.list().empty());
+}
