@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/leaf.hpp"
-#include "cairn/system/memory.hpp"
-#include "cairn/encode/code_tables.hpp"
 #include "cairn/chain/options.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/core/leaf.hpp"
+#include "cairn/encode/code_tables.hpp"
+#include "cairn/store/chain_metadata.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 

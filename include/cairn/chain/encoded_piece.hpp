@@ -12,7 +12,7 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
-#include "cairn/store/write_piece.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -10,11 +10,11 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/chain/options.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/chain_metadata.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -16,10 +16,10 @@
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/chain/save_job.hpp"
 #include "cairn/chain/save_pipeline.hpp"
-#include "cairn/encode/choice.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
@@ -28,7 +28,7 @@
 #include "cairn/run/share_planner.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/index.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -30,7 +30,7 @@
 #include "cairn/run/staging.hpp"
 #include "cairn/run/state_sum.hpp"
 #include "cairn/run/vote.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 

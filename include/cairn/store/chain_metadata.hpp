@@ -2,16 +2,25 @@
 // What a checkpoint shares with others of its chain, its parent and code tables, as JSON text, and back from untrusted text.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 
 #include "cairn/core/config.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as the checkpoint
+/// restores the same values, even when merging stores them in other bytes.
+struct checkpoint_ref {
+  std::string name;
+  std::uint64_t id = 0;
+
+  friend bool operator==(const checkpoint_ref&, const checkpoint_ref&) = default;
+};
 
 /// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store does not read them.
 using stored_tables = std::map<std::string, std::string, std::less<>>;

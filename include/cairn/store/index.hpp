@@ -13,7 +13,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/leaf_storage.hpp"
 #include "cairn/store/naming.hpp"
 

@@ -2,18 +2,28 @@
 // Lays out a shard: a safetensors file whose metadata adds what only Cairn knows: slices, encodings, code tables, block checksums.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cairn/core/config.hpp"
+#include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/piece.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/layout.hpp"
 #include "cairn/store/safetensors.hpp"
-#include "cairn/store/write_piece.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// The input of the writer. What it refers to must outlive the write.
+struct write_piece : piece {
+  std::span<const std::byte> bytes{};     ///< the payload, or the elements packed; empty: they are in the leaf's memory
+  const encoding_info* how = nullptr;     ///< of the payload; null: the elements are stored as they are
+  const stored_tables* tables = nullptr;  ///< the code tables that the payload names; may be null
+};
 
 /// A shard to be written: its header with room for checksums, and the piece of every tensor.
 struct shard_layout {

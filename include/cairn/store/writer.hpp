@@ -19,11 +19,10 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/checkpoint_ref.hpp"
+#include "cairn/store/chain_metadata.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/shard_record.hpp"
-#include "cairn/store/write_piece.hpp"
 
 namespace cairn::inline v0_1::detail {
 
