@@ -20,6 +20,8 @@
 #include <variant>
 #include <vector>
 
+#include "cairn/state/adapter.hpp"
+
 namespace tests {
 
 struct network {
@@ -207,3 +209,6 @@ class random_states {
 };
 
 }  // namespace tests
+
+template <>
+inline constexpr bool cairn::is_container<tests::matrix> = true;

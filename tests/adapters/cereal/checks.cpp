@@ -92,7 +92,7 @@ class adapted {
   [[maybe_unused]] int x = 0;
 };
 
-/// Has the operations of a sequence, which would leave out its name.
+/// An aggregate with the operations of a sequence, which would leave out its name: a record.
 class named_sequence {
  public:
   using value_type = int;
@@ -203,7 +203,7 @@ TEST_CASE("a type is saved through its cereal functions where Cairn would not sa
   STATIC_REQUIRE(category_of<no_functions>() == category::unsupported);
   STATIC_REQUIRE(category_of<listed>() == category::listed);
   STATIC_REQUIRE(category_of<adapted>() == category::adapted);
-  STATIC_REQUIRE(category_of<named_sequence>() == category::bridged);
+  STATIC_REQUIRE(category_of<named_sequence>() == category::record);
   STATIC_REQUIRE(category_of<std::string>() == category::sequence);
   STATIC_REQUIRE(category_of<std::vector<plain>>() == category::sequence);
   STATIC_REQUIRE(category_of<std::map<std::string, plain>>() == category::map);
