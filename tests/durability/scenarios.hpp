@@ -107,6 +107,7 @@ struct scenario {
     made.when = cairn::policies::every_steps{1};
     if (ends) made.when = remembering();
     made.on_busy = on_busy;
+    made.retry_for = {};  // every fault is thrown
     made.copy_threads = 1;
     return made;
   }

@@ -22,6 +22,7 @@ using namespace interleavings;
 
 cairn::checkpointer_options quick() {
   cairn::checkpointer_options options;
+  options.retry_for = {};
   options.threads = options.copy_threads = 1;
   options.codecs = {{"*", cairn::codecs::raw{}}};
   return options;
