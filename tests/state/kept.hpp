@@ -79,11 +79,15 @@ struct kept {
   }
 };
 
+/// Arrays take any size.
+inline const cairn::detail::match_options any_size{
+    .rename = {}, .filter = {}, .reshape = [](std::string_view) { return cairn::reshaping::resize; }};
+
 /// Keeps `state`, loads it into `fresh`, and tells whether `fresh` now describes itself as `state` does.
 template <class State>
 bool comes_back(const State& state, State& fresh) {
   const kept original(cairn::detail::describe(state));
-  original.load(fresh);
+  original.load(fresh, any_size);
   return kept(cairn::detail::describe(fresh)) == original;
 }
 

@@ -15,6 +15,13 @@
 
 namespace cairn::inline v0_1::detail {
 
+inline std::string resized_message(const std::vector<std::string>& paths) {
+  constexpr std::size_t shown = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(paths.size(), shown); ++i) text += (i ? ", " : "with another size: ") + paths[i];
+  return paths.size() > shown ? text + " and " + std::to_string(paths.size() - shown) + " more" : text;
+}
+
 /// Loads the checkpoint `name` of the store, and reports that as an event.
 inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
                                const load_options& options, const observer& on_event, path_set& changed, team& ranks) {
@@ -28,7 +35,8 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
                     .step = report.step,
                     .bytes = report.bytes,
                     .total = report.bytes,
-                    .seconds = report.seconds});
+                    .seconds = report.seconds,
+                    .message = resized_message(report.resized)});
   return report;
 }
 

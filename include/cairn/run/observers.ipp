@@ -53,7 +53,7 @@ CAIRN_INLINE std::string json_line(const event& what) {
     case event::kind::restored:
       std::snprintf(text, sizeof text, "step %" PRIu64 " %s, %.1f MiB in %.0f ms", what.step,
                     what.what == event::kind::published ? "saved" : "restored", mebibytes, 1000 * what.seconds);
-      return text;
+      return text + (what.message.empty() ? "" : ", " + what.message);
     case event::kind::stopping:
       std::snprintf(text, sizeof text, ", %.0f s left", what.seconds);
       return "stopping: " + what.message + text;

@@ -168,6 +168,7 @@ class session {
   void end_rounds() noexcept;
 
   // In both.
+  [[nodiscard]] load_options for_restore(load_options options) const;
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
     if (report.is_delta) return save_kind::delta;
@@ -201,6 +202,7 @@ class session {
   bool is_stopping_ = false;           // some rank has received a signal, or the job ends soon: known to all
   std::optional<error> kept_failure_;  // of a save before the one that a signal asked for; `wait` throws it
   int exceptions_ = 0;                 // in flight when this was made
+  bool has_run_ = false;               // it has saved or restored a state
   restored_losses earlier_losses_;     // what restores have lost, by path in the state
   // Used by both threads:
   run_record record_;

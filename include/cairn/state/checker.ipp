@@ -148,7 +148,7 @@ CAIRN_INLINE void checker::keep_whole() {
 }
 
 CAIRN_INLINE bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
-  report_.resized.emplace_back(path());
+  if (from > 0 && prototypes_ == 0) report_.resized.emplace_back(path());
   require_memory(from, to, width);
   return false;
 }
