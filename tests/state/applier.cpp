@@ -82,7 +82,7 @@ TEST_CASE("an array that may have another shape gets the elements that both have
           CHECK(failure.says("reshaping::any"));
           CHECK(larger == now);
         }
-        if (differs) CHECK(sample::failure_of([&] { kept.load(none); }).says("reshaping::resize"));
+        if (differs) CHECK(sample::failure_of([&] { kept.load(none, {}); }).says("reshaping::resize"));
         kept.load(none, reshape(reshaping::resize));
         CHECK(none == original);
       }

@@ -121,8 +121,9 @@ struct crews {
 crews crew_of(int id, float weight, std::size_t count) {
   const worker one(weight, id);
   const lead two{1, {one}, {2, one}};
-  return {std::vector(count, one), std::deque(count, one), std::list(count, two), {{1, one}}, {{id, one}, {1, one}},
-          {{"a", two}, {std::to_string(id), two}}};
+  return {std::vector(count, one), std::deque(count, one),
+          std::list(count, two),   {{1, one}},
+          {{id, one}, {1, one}},   {{"a", two}}};
 }
 
 }  // namespace
@@ -137,9 +138,8 @@ TEST_CASE("a load keeps the members that a class does not list, in every contain
     CHECK((into.list.front().by[0].id() == 42 && into.list.front().next.second.id() == 42));
     CHECK((into.list.front().next.second.weight() == 5 && into.list.front().next.first == 2));
     CHECK((into.map.at(1).id() == 42 && into.map.at(1).weight() == 5));
-    CHECK((into.other_keys.size() == 2 && into.other_keys.at(1).id() == 42 && into.other_keys.at(3).id() == 7));
-    CHECK((into.leads.at("a").by[0].id() == 42 && into.leads.at("3").by[0].id() == 7));
-    CHECK(into.leads.at("a").by[0].weight() == 5);
+    CHECK((into.other_keys.size() == 2 && into.other_keys.at(1).id() == 7));  // made anew with its keys
+    CHECK((into.leads.at("a").by[0].id() == 42 && into.leads.at("a").by[0].weight() == 5));
     if (count > 2) CHECK(into.vector[count - 1].id() == 7);
   }
 }

@@ -258,11 +258,12 @@ struct arrays {
   std::vector<inner> list;
 
   [[nodiscard]] std::vector<std::size_t> sizes() const {
-    return {floats.size(), bools.size(), values.size(),   pairs.size(),
-            longs.size(),  complex.size(), bytes.size(), list[0].weights.size()};
+    return {floats.size(), bools.size(),   values.size(), pairs.size(),
+            longs.size(),  complex.size(), bytes.size(),  list[0].weights.size()};
   }
 };
-const std::vector<std::string> array_paths{"floats", "bools", "values", "pairs", "longs", "complex", "bytes", "list.0.weights"};
+const std::vector<std::string> array_paths{"floats", "bools",   "values", "pairs",
+                                           "longs",  "complex", "bytes",  "list.0.weights"};
 
 struct marked {
   arrays all{3};
@@ -312,11 +313,12 @@ cairn::detail::match_options reshape(cairn::reshaping how) {
 TEST_CASE("an array of numbers that is not empty keeps its size: another one in the checkpoint is an error") {
   const tests::kept kept(cairn::detail::describe(arrays(5)));
   arrays three(3);
-  const auto failure = sample::failure_of([&] { kept.load(three); });
+  const auto failure = sample::failure_of([&] { kept.load(three, {}); });
   CHECK(failure.code == cairn::errc::mismatch);
   for (const auto& path : array_paths) CHECK(failure.says(path + " has shape [5"));
-  CHECK(failure.says("floats has shape [5] in the checkpoint and [3] in the state; reshaping::resize or "
-                     "cairn::resizable gives it the size of the checkpoint (load with reshape and reshaping::any to"));
+  CHECK(
+      failure.says("floats has shape [5] in the checkpoint and [3] in the state; reshaping::resize or "
+                   "cairn::resizable gives it the size of the checkpoint (load with reshape and reshaping::any to"));
   CHECK(three.sizes() == std::vector<std::size_t>(8, 3));
 }
 
@@ -324,24 +326,25 @@ TEST_CASE("an array of numbers takes the size of the checkpoint where it is empt
   const tests::kept kept(cairn::detail::describe(arrays(5)));
   const auto five = std::vector<std::size_t>(8, 5);
   arrays empty(0), three(3);
-  CHECK(kept.load(empty).resized.empty());
+  CHECK(kept.load(empty, {}).resized.empty());
   CHECK(empty.sizes() == five);
   CHECK(kept.load(three, reshape(cairn::reshaping::resize)).resized == array_paths);
   CHECK(three.sizes() == five);
   empty.list.clear();
-  kept.load(empty);
+  kept.load(empty, {});
   CHECK(empty.sizes() == five);
 
   marked five_marked{.all = arrays(5)}, into;
   const tests::kept as_marked(cairn::detail::describe(five_marked));
-  const auto report = as_marked.load(into);
+  const auto report = as_marked.load(into, {});
   CHECK(into.all.sizes() == five);
   CHECK(report.resized.size() == array_paths.size());
   CHECK(report.resized.front() == "all.floats");
   five_marked.other = {1};
   into.all = arrays(3);
-  CHECK(sample::failure_of([&] { tests::kept(cairn::detail::describe(five_marked)).load(into); })
-            .says("other has shape [1] in the checkpoint and [2] in the state"));
+  CHECK(sample::failure_of([&] {
+          tests::kept(cairn::detail::describe(five_marked)).load(into, {});
+        }).says("other has shape [1] in the checkpoint and [2] in the state"));
   CHECK(into.all.sizes() == std::vector<std::size_t>(8, 3));
 }
 
@@ -363,7 +366,7 @@ TEST_CASE("lists of objects, texts and containers that are no arrays take the si
   for (const int from : {0, 2, 5}) {
     grown into = grown_to(3);
     const tests::kept kept(cairn::detail::describe(grown_to(from)));
-    const auto report = kept.load(into);
+    const auto report = kept.load(into, {});
     CHECK(tests::kept(cairn::detail::describe(into)) == kept);
     CHECK(std::count(report.resized.begin(), report.resized.end(), "records") == 1);
     CHECK(std::count(report.resized.begin(), report.resized.end(), "text") == 0);
@@ -391,8 +394,9 @@ TEST_CASE("what a load makes takes the sizes of the checkpoint, whatever its con
   saved.named["a"] = saved.entries[{1}] = six;
   into.list.resize(0);
   const tests::kept kept(cairn::detail::describe(saved));
-  CHECK(kept.load(into).resized.empty());
+  CHECK(kept.load(into, {}).resized.empty());
   CHECK(tests::kept(cairn::detail::describe(into)) == kept);
   into.list = {made{}, six};
-  CHECK(sample::failure_of([&] { kept.load(into); }).says("list.0.weights has shape [6] in the checkpoint and [4]"));
+  CHECK(
+      sample::failure_of([&] { kept.load(into, {}); }).says("list.0.weights has shape [6] in the checkpoint and [4]"));
 }

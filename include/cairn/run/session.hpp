@@ -14,8 +14,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cairn/chain/load.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
@@ -168,7 +170,11 @@ class session {
   void end_rounds() noexcept;
 
   // In both.
-  [[nodiscard]] load_options for_restore(load_options options) const;
+  /// The sizes of a state that has been saved or restored are those of this run, and so are other ones in its checkpoints.
+  [[nodiscard]] load_options for_restore(load_options options) const {
+    if (has_run_) options.reshape = or_resize(std::move(options.reshape));
+    return options;
+  }
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
     if (report.is_delta) return save_kind::delta;

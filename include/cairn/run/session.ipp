@@ -92,20 +92,10 @@ CAIRN_INLINE session::~session() {
   wait_for_background();
 }
 
-/// The sizes of a state that has been saved or restored are those of this run, and so are other ones in its checkpoints.
-CAIRN_INLINE load_options session::for_restore(load_options options) const {
-  if (has_run_)
-    options.reshape = [asked = std::move(options.reshape)](std::string_view path) {
-      const auto allowed = asked ? asked(path) : reshaping::none;
-      return allowed == reshaping::none ? reshaping::resize : allowed;
-    };
-  return options;
-}
-
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   enter("restore");
-  auto report =
-      with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, for_restore(options)); });
+  auto report = with_errors(store().location() + " cannot be restored",
+                            [&] { return series_.restore(state, for_restore(options)); });
   continue_from(report, state, options);
   return report;
 }
@@ -115,8 +105,9 @@ CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state 
                                                               const load_options& options) {
   enter("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
-  auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore_best(state, order.value_or(metric_order{}), for_restore(options)); });
+  auto report = with_errors(store().location() + " cannot be restored", [&] {
+    return series_.restore_best(state, order.value_or(metric_order{}), for_restore(options));
+  });
   continue_from(report, state, options);
   return report;
 }

@@ -28,7 +28,7 @@ struct match_report {
   std::vector<std::string> converted;   ///< had another dtype
   /// Arrays, lists of objects and maps that were not empty, and got the checkpoint's size or keys; no sets, texts, and maps of numbers.
   std::vector<std::string> resized;
-  std::vector<std::string> reshaped;    ///< arrays of another shape: loaded where both have elements
+  std::vector<std::string> reshaped;  ///< arrays of another shape: loaded where both have elements
 };
 
 namespace detail {

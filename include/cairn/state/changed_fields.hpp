@@ -140,8 +140,7 @@ consteval problem problem_of_changes() {
   }
   if constexpr (has_version<T>) {
     if constexpr (!std::is_same_v<decltype(T::cairn_version), const unsigned>) return problem::version_type;
-    if constexpr (declares_migration<T> && !(has_migration<T> && default_made<T>))
-      return problem::migration;
+    if constexpr (declares_migration<T> && !(has_migration<T> && default_made<T>)) return problem::migration;
   } else if constexpr (declares_migration<T> && !declares_version<T>) {
     return problem::migration;
   }

@@ -43,6 +43,10 @@ CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
     ++load_.left_out;
     return catalog::npos;
   }
+  if (!load_.early.empty())
+    for (std::string_view outer = stored; !outer.empty(); outer = outer_path(outer))
+      if (const auto first = load_.early.find(outer); first != load_.early.end() && !is_within(at_.path, first->second))
+        record(path(), only_pointers_share(first->second));
   report_.loaded.push_back(stored);
   if (load_.stored.contents().leaves[index].type != view.type) report_.converted.push_back(stored);
   if (is_reshaped(load_.stored.contents().leaves[index], view.shape)) {
@@ -194,6 +198,7 @@ CAIRN_INLINE void checker::finish() {
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
   if (load_.stored.is_repeated())
     for (auto* const list : array_lists()) remove_repeats(*list);
+  for (const auto& path : load_.removed) load_.stored.use_all(path);
   report_.unexpected = load_.stored.unexpected();
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {

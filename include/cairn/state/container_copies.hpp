@@ -208,38 +208,20 @@ struct copy_traits<T> {
     });
     return {keys.take(), values.take()};
   }
-  /// Whether values have members that no list names: these keep them under other keys, too.
-  static constexpr bool keeps_values =
-      traits_of_rows<mapped>().is_listed && requires(T& map, const key& wanted) { map.extract(wanted); };
-
   /// Entries with the stored keys get their values in place.
   static void put(T& value, type& stored) {
     column_reader<key> keys(stored.key);
     column_reader<mapped> values(stored.value);
     if (detail::is_same_column<key>(take_keys(value), stored.key))
       return detail::for_each_in_key_order(value, key_of, [&](auto& entry) { values.read(entry.second); });
-    [[maybe_unused]] auto before = [&] {
-      if constexpr (keeps_values)
-        return std::move(value);
-      else
-        return nullptr;
-    }();
     value.clear();
     const std::size_t size = detail::column_size<key>(stored.key);
     auto at = value.end();
     const auto k = std::make_unique<key>();
     for (std::size_t i = 0; i < size; ++i) {
       keys.read(*k);
-      const auto hint = detail::insertion_hint(value, at);
-      bool is_kept = false;
-      if constexpr (keeps_values) {
-        auto kept = before.extract(*k);
-        is_kept = !kept.empty();
-        if (is_kept) at = value.insert(hint, std::move(kept));
-      }
-      if (!is_kept)
-        at = value.emplace_hint(hint, std::piecewise_construct, std::forward_as_tuple(std::move(*k)),
-                                std::forward_as_tuple());
+      at = value.emplace_hint(detail::insertion_hint(value, at), std::piecewise_construct,
+                              std::forward_as_tuple(std::move(*k)), std::forward_as_tuple());
       values.read(at->second);
     }
     detail::check_distinct(value.size(), size);

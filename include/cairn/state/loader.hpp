@@ -44,11 +44,14 @@ struct load_progress {
   stored_state stored;
   fetched_leaves fetched{};                                     ///< what both walks need
   std::map<std::string, shared_object, std::less<>> objects{};  ///< by the path in the checkpoint
-  std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
-  std::unordered_set<const void*> const_objects{};              ///< of the state, behind pointers to const
-  bool is_const_written = false;                                ///< one of them was met by another pointer first
-  std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
-  std::size_t left_out = 0;                                     ///< number of objects that could not be filled
+  std::map<std::string, std::string, std::less<>>
+      early{};                         ///< of these, those that were met before their first owner, and where
+  std::vector<std::string> removed{};  ///< paths that the classes of the state have no more
+  std::unordered_set<const void*> filled_objects{};  ///< shared objects that a path has loaded
+  std::unordered_set<const void*> const_objects{};   ///< of the state, behind pointers to const
+  bool is_const_written = false;                     ///< one of them was met by another pointer first
+  std::unordered_set<std::string> kept_whole{};      ///< paths in the state
+  std::size_t left_out = 0;                          ///< number of objects that could not be filled
   std::size_t kept =
       0;  ///< number of members and arrays that keep all or some of their values, as the class or the options allow
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part

@@ -27,7 +27,8 @@ CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* 
     size_probe probe(at_, load_.stored);
     probe.columns(0, 0, how.sample(), how.walk_element);
     if (const auto now = size, stored = probe.size().value_or(now);
-        stored != now && !(now > 0 && keeps_size(probe.column(), how.holds == contiguous_operations::content::numbers))) {
+        stored != now &&
+        !(now > 0 && keeps_size(probe.column(), how.holds == contiguous_operations::content::numbers))) {
       const bool is_text = how.holds == contiguous_operations::content::text;  // which is not reported as resized
       const bool changes = note_resize(is_text ? 0 : now, stored, how.width);
       if (!admits(limits, stored)) return;

@@ -152,7 +152,11 @@ struct contiguous_operations {
   /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does nothing, if
   /// the capacity suffices already. Null if the container cannot reserve.
   void* (*reserve)(void* container, std::uint64_t size);
-  enum class content : unsigned char { objects, numbers, text } holds;  ///< an array of numbers has the size that the program gives it
+  enum class content : unsigned char {
+    objects,
+    numbers,
+    text
+  } holds;  ///< an array of numbers has the size that the program gives it
 };
 
 /// A map whose keys name the paths of the values.

@@ -60,11 +60,11 @@ struct contiguous_container {
     }
   }
 
-  static constexpr auto content = string<T>                    ? contiguous_operations::content::text
+  static constexpr auto content = string<T>                   ? contiguous_operations::content::text
                                   : !Grows && number_array<T> ? contiguous_operations::content::numbers
                                                               : contiguous_operations::content::objects;
-  static constexpr contiguous_operations operations{sizeof(element), walk<element>, sample_address<element>, resize,
-                                                    can_reserve ? reserve : nullptr, content};
+  static constexpr contiguous_operations operations{
+      sizeof(element), walk<element>, sample_address<element>, resize, can_reserve ? reserve : nullptr, content};
 
   static void walk_all(walker& w, T& object) {
     w.contiguous(&object, object.size(), first(object), operations, detail::limits_of(object, object.size()));
@@ -118,8 +118,9 @@ void walk_sequence(walker& w, T& object) {
 template <class T>
 void walk_span(walker& w, T& object) {
   using element = std::remove_const_t<typename T::element_type>;
-  static constexpr contiguous_operations operations{sizeof(element), walk<element>, sample_address<element>, nullptr,
-                                                    nullptr, contiguous_operations::content::objects};
+  static constexpr contiguous_operations operations{
+      sizeof(element), walk<element>, sample_address<element>,
+      nullptr,         nullptr,       contiguous_operations::content::objects};
   w.contiguous(&object, object.size(), const_cast<element*>(object.data()), operations, {});
 }
 

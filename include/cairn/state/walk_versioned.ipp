@@ -73,7 +73,7 @@ CAIRN_INLINE const structure_entry* loader::take_entry_if_stored(structure_entry
 
 CAIRN_INLINE void loader::changed_members(const object_members& of, std::span<const change> changes) {
   for (const change& each : changes)
-    if (each.what == change::kind::removed) with_name(each.name, [&] { mark_used(); });
+    if (each.what == change::kind::removed) with_name(each.name, [&] { load_.removed.push_back(at_.path); });
   for (std::size_t i = 0; i < of.all.size(); ++i) {
     const member_operations& each = of.all[i];
     if (!each.walk) continue;
@@ -96,9 +96,7 @@ CAIRN_INLINE std::string_view loader::stored_name(std::string_view name, std::sp
   bool may_be_missing = false;
   std::string_view former;
   for (const change& each : changes) {
-    if (each.name != name || each.what == change::kind::removed ||
-        each.what == change::kind::resizable)
-      continue;
+    if (each.name != name || each.what == change::kind::removed || each.what == change::kind::resizable) continue;
     if (each.what == change::kind::since) {
       if (at_.version < each.version) return {};
     } else if (is_stored(name)) {

@@ -32,7 +32,7 @@ struct walk_position {
   std::vector<std::size_t> lengths{};   ///< of the path of each object that contains the current one
   extents shape{};                      ///< of the columns that the current object stands for
   std::vector<std::int64_t> strides{};  ///< of these, in bytes
-  bool takes_sizes = false;  ///< in a load: also arrays of numbers that are not empty get the stored size
+  bool takes_sizes = false;             ///< in a load: also arrays of numbers that are not empty get the stored size
   std::size_t common_dimensions = 0;    ///< of `shape`: those that it has had since the last leaf of a save
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
   bool is_migrated = false;             ///< in a load: the object is of an older version
