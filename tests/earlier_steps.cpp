@@ -539,3 +539,39 @@ TEST_CASE("while there is a checkpoint of a newer format version, nothing is rem
   CHECK(sample::failure_of([&] { std::ignore = run.retention_plan(); }).code == errc::unsupported);
   CHECK(sample::failure_of([&] { run.remove_after(0); }).code == errc::unsupported);
 }
+
+namespace {
+
+struct growing {
+  std::vector<float> history;
+  std::vector<bool> seen;
+};
+
+growing after(std::uint64_t step) { return {std::vector<float>(step, 1), std::vector<bool>(step, true)}; }
+
+}  // namespace
+
+TEST_CASE("a run whose arrays grow goes back to its earlier checkpoints; one that has not begun refuses other sizes") {
+  const cairn::stores::memory store;
+  std::vector<std::string> messages;
+  checkpointer run(store, {.on_event = [&](const cairn::event& what) {
+                     if (what.what == kind::restored) messages.push_back(what.message);
+                   }});
+  for (const std::uint64_t step : {2U, 5U}) run.save(after(step), {.step = step, .loss = static_cast<double>(step)});
+  auto state = after(5);
+  CHECK(run.restore(state, {.step = 2})->resized == std::vector<std::string>{"history", "seen"});
+  CHECK(state.history.size() == 2);
+  CHECK(run.restore(state)->step == 5);
+  CHECK(state.seen.size() == 5);
+  CHECK(run.restore_best(state)->step == 2);
+  CHECK(messages == std::vector<std::string>(3, "with another size: history, seen"));
+
+  checkpointer next(store);
+  const auto failure = sample::failure_of([&] { std::ignore = next.restore(state, {.step = 5}); });
+  CHECK(failure.code == errc::mismatch);
+  CHECK(failure.says("history has shape [5] in the checkpoint and [2] in the state"));
+  state = {};
+  CHECK(next.restore(state, {.step = 5})->resized.empty());
+  CHECK(next.restore(state, {.step = 2})->resized.size() == 2);
+  CHECK(state.history.size() == 2);
+}

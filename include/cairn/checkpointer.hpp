@@ -72,7 +72,8 @@ class checkpointer {
   /// `io` if the store or a checkpoint cannot be read just now; `not_found` for a step without a checkpoint; `unsupported` for one of a newer
   /// format version or of a codec that is not included; `no_memory`; `invalid` for what an adapter throws. After an error the state is as it was, unless
   /// `error::state_changed()`: a damaged checkpoint had been loaded in part, and no older one could be loaded over it. `options.verify_first` excludes
-  /// that, and reads the files twice.
+  /// that, and reads the files twice. Once this checkpointer has saved or restored, arrays of numbers take other sizes of its checkpoints, as if
+  /// `options.reshape` said reshaping::resize, so that a state that grows can go back.
   template <detail::state_object State>
   std::optional<load_report> restore(State& state, const load_options& options = {}) {
     return restore(detail::refer_to_load(state), options);

@@ -440,7 +440,8 @@ class refusing {
 };
 
 template <class State>
-std::string why_not(const tests::kept& from, State& state, const cairn::detail::match_options& options = {}) {
+std::string why_not(const tests::kept& from, State& state,
+                    const cairn::detail::match_options& options = tests::any_size) {
   try {
     from.load(state, options);
   } catch (const cairn::error& problem) {

@@ -244,7 +244,7 @@ TEST_CASE("a type seen as one array is read and written in place, whatever its o
   std::memcpy(row_major, kept.bytes.at("m").data(), sizeof row_major);
   CHECK(std::vector<float>(row_major, row_major + 6) == std::vector<float>{0, 2, 4, 1, 3, 5});
 
-  state fresh;
+  state fresh{matrix(1, 2)};
   const auto report = kept.load(fresh);
   CHECK(fresh.m == original.m);
   CHECK(report.resized == std::vector<std::string>{"m"});

@@ -82,7 +82,8 @@ TEST_CASE("an array that may have another shape gets the elements that both have
           CHECK(failure.says("reshaping::any"));
           CHECK(larger == now);
         }
-        kept.load(none);
+        if (differs) CHECK(sample::failure_of([&] { kept.load(none, {}); }).says("reshaping::resize"));
+        kept.load(none, reshape(reshaping::resize));
         CHECK(none == original);
       }
       matrix empty;
@@ -121,7 +122,9 @@ TEST_CASE("containers, arrays of fixed size and converted elements are reshaped;
   const table original{{1, 2, 3}, {5, 6, 7, 8}, {{1, 2}, {3, 4}}};
   const tests::kept kept(cairn::detail::describe(original));
   table more{{9, 9, 9, 9, 9}, {}, {{9, 9}}};
-  const auto report = kept.load(more, reshape(reshaping::grow, "rows"));
+  const auto report = kept.load(more, {.rename = {}, .filter = {}, .reshape = [](std::string_view path) {
+                                         return path == "rows" ? reshaping::grow : reshaping::resize;
+                                       }});
   CHECK(more == table{{1, 2, 3, 9, 9}, original.fixed, original.pairs});
   CHECK(report.reshaped == std::vector<std::string>{"rows"});
   CHECK(report.resized == std::vector<std::string>{"pairs"});

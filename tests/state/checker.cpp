@@ -94,7 +94,8 @@ TEST_CASE("an object that several pointers share is not loaded into two") {
             end);
   plain into{{{7}}, {{8}}};
   const auto report =
-      tests::kept(cairn::detail::describe(saved)).load(into, {.strict = false, .rename = {}, .filter = {}});
+      tests::kept(cairn::detail::describe(saved))
+          .load(into, {.strict = false, .rename = {}, .filter = {}, .reshape = tests::any_size.reshape});
   CHECK(into.a.w == std::vector<float>{1, 2});
   CHECK(into.b.w == std::vector<float>{8});
   CHECK(report.missing == std::vector<std::string>{"b"});
@@ -203,11 +204,14 @@ TEST_CASE("a path that several parts of the state are loaded from is listed once
     std::vector<float> w{1, 2};
   };
   struct {
-    std::vector<double> a, b;
+    std::vector<double> a{1}, b{2};
   } into;
   const auto to_w = [](std::string_view) { return std::string("w"); };
   const auto report = tests::kept(cairn::detail::describe(saved()))
-                          .load(into, {.rename = to_w, .filter = {}, .convert = cairn::conversion::widening});
+                          .load(into, {.rename = to_w,
+                                       .filter = {},
+                                       .convert = cairn::conversion::widening,
+                                       .reshape = tests::any_size.reshape});
   CHECK(into.b == std::vector<double>{1, 2});
   CHECK(report.loaded == std::vector<std::string>{"w"});
   CHECK(report.converted == std::vector<std::string>{"w"});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/container_copies.hpp"
 
+#include <array>
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -168,4 +170,34 @@ TEST_CASE("sets whose comparator has no default constructor are loaded where the
   CHECK(*fresh.shared->begin() == 1);
   tests::refuses(saved, empty, cairn::errc::mismatch, "no default constructor");
   CHECK_FALSE(empty.optional.has_value());
+}
+
+namespace {
+
+struct huge {  // more than a stack of 8 MB
+  std::array<float, 3'000'000> w;
+  int n;
+};
+
+}  // namespace
+
+TEST_CASE("no element is put on the stack, however large it is") {
+  struct {
+    std::map<int, huge> map;
+    std::deque<huge> deque;
+    std::multimap<std::string, huge> many;
+  } original, fresh;
+  const auto large = std::make_unique<huge>();
+  large->w[5] = 3;
+  original.map.emplace(1, *large);
+  original.deque.push_back(*large);
+  original.many.emplace("a", *large);
+  const tests::kept kept(cairn::detail::describe(original));
+  kept.load(fresh);
+  CHECK(fresh.map.at(1).w[5] == 3);
+  CHECK(fresh.deque[0].w[5] == 3);
+  CHECK(fresh.many.find("a")->second.w[5] == 3);
+  fresh.map.emplace(2, *large);
+  kept.load(fresh);
+  CHECK(fresh.map.size() == 1);
 }

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@
 #include "cairn/state/load_plan.hpp"
 
 namespace tests {
+
+/// Loads with it are of states whose arrays have any size; the default of users is `{}`.
+inline const cairn::detail::match_options any_size{
+    .rename = {}, .filter = {}, .reshape = [](std::string_view) { return cairn::reshaping::resize; }};
 
 struct kept {
   cairn::detail::catalog contents;
@@ -47,11 +52,11 @@ struct kept {
   }
 
   template <class State>
-  cairn::match_report load(State& state, const cairn::detail::match_options& options = {},
+  cairn::match_report load(State& state, const cairn::detail::match_options& options = any_size,
                            cairn::detail::rank_info here = {}) const {
     return load(cairn::refer(state), options, here);
   }
-  cairn::match_report load(cairn::any_mutable_state state, const cairn::detail::match_options& options = {},
+  cairn::match_report load(cairn::any_mutable_state state, const cairn::detail::match_options& options = any_size,
                            cairn::detail::rank_info here = {}) const {
     cairn::detail::load_plan load(state, contents, options, here);
     load.apply();

@@ -1,21 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/resize.hpp"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <complex>
+#include <cstddef>
 #include <deque>
 #include <forward_list>
 #include <list>
-#include <memory_resource>
 #include <map>
+#include <memory>
+#include <memory_resource>
+#include <optional>
+#include <queue>
 #include <set>
+#include <stack>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <valarray>
 #include <vector>
 
+#include "cairn/fields.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -213,4 +224,179 @@ TEST_CASE("a load keeps the number of buckets of a hash table, and how full it m
   after.clear();
   each_of(fresh, [&](auto& table) { after.push_back(table.bucket_count()); });
   CHECK(after == before);
+}
+
+namespace {
+
+struct record {
+  int number = 0;
+  double value = 0;
+};
+
+/// Arrays of numbers of every kind that a load could resize, `n` elements each.
+struct arrays {
+  explicit arrays(std::size_t n = 3)
+      : floats(n, 1), bools(n, true), values(1.0, n), pairs(n), longs(n, 1), complex(n), bytes(n), list{{n, 1.F}} {}
+
+  static auto cairn_fields() {
+    return cairn::fields<&arrays::floats, &arrays::bools, &arrays::values, &arrays::pairs, &arrays::longs,
+                         &arrays::complex, &arrays::bytes, &arrays::list>{};
+  }
+  std::vector<float> floats;
+  std::vector<bool> bools;
+  std::valarray<double> values;
+  std::vector<std::array<int, 2>> pairs;
+  std::vector<long double> longs;
+  std::vector<std::complex<float>> complex;
+  std::vector<std::byte> bytes;
+  struct inner {
+    inner(std::size_t n, float first) : weights(n, first) {}
+    inner() = default;
+    std::vector<float> weights;
+    static auto cairn_fields() { return cairn::fields<&inner::weights>{}; }
+  };
+  std::vector<inner> list;
+
+  [[nodiscard]] std::vector<std::size_t> sizes() const {
+    return {floats.size(), bools.size(),   values.size(), pairs.size(),
+            longs.size(),  complex.size(), bytes.size(),  list[0].weights.size()};
+  }
+};
+const std::vector<std::string> array_paths{"floats", "bools",   "values", "pairs",
+                                           "longs",  "complex", "bytes",  "list.0.weights"};
+
+struct marked {
+  arrays all{3};
+  std::vector<float> other{1, 2};
+  using cairn_changes = cairn::resizable<"all">;
+};
+
+/// What grows by its kind: lists of objects, texts, and containers that are no arrays.
+struct grown {
+  std::vector<record> records;
+  std::vector<std::string> texts;
+  std::string text;
+  std::u16string wide;
+  std::deque<float> deque;
+  std::list<int> list;
+  std::set<int> set;
+  std::map<int, float> map;
+  std::map<std::string, std::string> named;
+  std::priority_queue<float> heap;
+  std::stack<float, std::vector<float>> stack;
+};
+
+grown grown_to(int n) {
+  grown all;
+  for (int i = 0; i < n; ++i) {
+    all.records.push_back({i, 0.5});
+    all.texts.push_back(std::to_string(i));
+    all.text += 'a';
+    all.wide += u'a';
+    all.deque.push_back(1);
+    all.list.push_back(i);
+    all.set.insert(i);
+    all.map[i] = 1;
+    all.named[std::to_string(i)] = "x";
+    all.heap.push(1);
+    all.stack.push(1);
+  }
+  return all;
+}
+
+cairn::detail::match_options reshape(cairn::reshaping how) {
+  return {.rename = {}, .filter = {}, .reshape = [=](std::string_view) { return how; }};
+}
+
+}  // namespace
+
+TEST_CASE("an array of numbers that is not empty keeps its size: another one in the checkpoint is an error") {
+  const tests::kept kept(cairn::detail::describe(arrays(5)));
+  arrays three(3);
+  const auto failure = sample::failure_of([&] { kept.load(three, {}); });
+  CHECK(failure.code == cairn::errc::mismatch);
+  for (const auto& path : array_paths) CHECK(failure.says(path + " has shape [5"));
+  CHECK(
+      failure.says("floats has shape [5] in the checkpoint and [3] in the state; reshaping::resize or "
+                   "cairn::resizable gives it the size of the checkpoint (load with reshape and reshaping::any to"));
+  CHECK(three.sizes() == std::vector<std::size_t>(8, 3));
+}
+
+TEST_CASE("an array of numbers takes the size of the checkpoint where it is empty, or its size is data") {
+  const tests::kept kept(cairn::detail::describe(arrays(5)));
+  const auto five = std::vector<std::size_t>(8, 5);
+  arrays empty(0), three(3);
+  CHECK(kept.load(empty, {}).resized.empty());
+  CHECK(empty.sizes() == five);
+  CHECK(kept.load(three, reshape(cairn::reshaping::resize)).resized == array_paths);
+  CHECK(three.sizes() == five);
+  empty.list.clear();
+  kept.load(empty, {});
+  CHECK(empty.sizes() == five);
+
+  marked five_marked{.all = arrays(5)}, into;
+  const tests::kept as_marked(cairn::detail::describe(five_marked));
+  const auto report = as_marked.load(into, {});
+  CHECK(into.all.sizes() == five);
+  CHECK(report.resized.size() == array_paths.size());
+  CHECK(report.resized.front() == "all.floats");
+  five_marked.other = {1};
+  into.all = arrays(3);
+  CHECK(sample::failure_of([&] {
+          tests::kept(cairn::detail::describe(five_marked)).load(into, {});
+        }).says("other has shape [1] in the checkpoint and [2] in the state"));
+  CHECK(into.all.sizes() == std::vector<std::size_t>(8, 3));
+}
+
+TEST_CASE("an array that keeps its size by reshaping keeps its other elements, also bits and wide numbers") {
+  const tests::kept kept(cairn::detail::describe(arrays(2)));
+  arrays three(3);
+  three.floats = {7, 8, 9};
+  three.bools = {false, false, true};
+  three.longs = {7, 8, 9};
+  const auto report = kept.load(three, reshape(cairn::reshaping::grow));
+  CHECK(report.reshaped == array_paths);
+  CHECK(report.resized.empty());
+  CHECK(three.floats == std::vector<float>{1, 1, 9});
+  CHECK(three.bools == std::vector<bool>{true, true, true});
+  CHECK(three.longs == std::vector<long double>{1, 1, 9});
+}
+
+TEST_CASE("lists of objects, texts and containers that are no arrays take the size of the checkpoint") {
+  for (const int from : {0, 2, 5}) {
+    grown into = grown_to(3);
+    const tests::kept kept(cairn::detail::describe(grown_to(from)));
+    const auto report = kept.load(into, {});
+    CHECK(tests::kept(cairn::detail::describe(into)) == kept);
+    CHECK(std::count(report.resized.begin(), report.resized.end(), "records") == 1);
+    CHECK(std::count(report.resized.begin(), report.resized.end(), "text") == 0);
+  }
+}
+
+TEST_CASE("what a load makes takes the sizes of the checkpoint, whatever its constructor gives it") {
+  struct made {
+    std::vector<float> weights = std::vector<float>(4);
+    std::vector<bool> mask = std::vector<bool>(4);
+  };
+  struct holders {
+    std::vector<made> list;
+    std::optional<made> maybe;
+    std::unique_ptr<made> owned;
+    std::shared_ptr<made> shared;
+    std::map<std::string, made> named;
+    std::map<std::vector<int>, made> entries;
+  } saved, into;
+  const made six{std::vector<float>(6), std::vector<bool>(6)};
+  saved.list = {six, six};
+  saved.maybe = six;
+  saved.owned = std::make_unique<made>(six);
+  saved.shared = std::make_shared<made>(six);
+  saved.named["a"] = saved.entries[{1}] = six;
+  into.list.resize(0);
+  const tests::kept kept(cairn::detail::describe(saved));
+  CHECK(kept.load(into, {}).resized.empty());
+  CHECK(tests::kept(cairn::detail::describe(into)) == kept);
+  into.list = {made{}, six};
+  CHECK(
+      sample::failure_of([&] { kept.load(into, {}); }).says("list.0.weights has shape [6] in the checkpoint and [4]"));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_choice.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -79,4 +80,28 @@ TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none
   tests::kept(cairn::detail::describe(state{4, "abc", {1, 2}})).load(fresh);
   CHECK(std::get<0>(fresh.made) == "abc");
   CHECK(fresh.grows == std::vector<float>{1, 2});
+}
+
+namespace {
+
+struct nesting {
+  struct inner {  // clang takes it for one without a default constructor inside of `nesting`
+    double loss = 1e9;
+    std::vector<float> w;
+  };
+  std::optional<inner> best;
+  std::vector<inner> history;
+  std::map<std::string, inner> named;
+  std::variant<int, inner> either;
+};
+
+}  // namespace
+
+TEST_CASE("a load makes objects of a class that is declared in that of the state") {
+  nesting original;
+  original.best = nesting::inner{.5, {1}};
+  original.history = {*original.best};
+  original.named["a"] = *original.best;
+  original.either = *original.best;
+  CHECK(tests::comes_back(original));
 }

@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -160,7 +161,7 @@ TEST_CASE("a chain too deep to walk is refused with advice") {
     last = last->next.get();
   }
   CHECK_THROWS_WITH(cairn::detail::describe(head),
-                    Catch::Matchers::ContainsSubstring("keep long chains of objects in a vector"));
+                    Catch::Matchers::ContainsSubstring("keep the nodes of a long chain or graph by value in a vector"));
   while (head) head = std::move(head->next);
 }
 
@@ -708,4 +709,77 @@ TEMPLATE_TEST_CASE("an object that some pointers see as const is not written, in
   CHECK(old->value == 5);
   CHECK(loaded.a == loaded.b);
   CHECK(loaded.a->value == 1);
+}
+
+namespace {
+
+struct parameter {
+  std::vector<float> value;
+  std::shared_ptr<parameter> tied;
+};
+struct network {
+  std::shared_ptr<parameter> w, b;
+};
+struct optimizer {
+  std::vector<std::shared_ptr<parameter>> all;
+  std::weak_ptr<parameter> last;
+};
+struct model_first {
+  network model;
+  optimizer adam;
+};
+struct optimizer_first {
+  optimizer adam;
+  network model;
+};
+struct optimizer_alone {
+  optimizer adam;
+  using cairn_changes = cairn::removed<"model">;
+};
+
+model_first sharing() {
+  model_first saved;
+  saved.model.w = std::make_shared<parameter>(parameter{{1, 2}, nullptr});
+  saved.model.b = std::make_shared<parameter>(parameter{{3}, saved.model.w});
+  saved.adam = {{saved.model.b, saved.model.w, saved.model.b}, saved.model.w};
+  return saved;
+}
+
+}  // namespace
+
+TEST_CASE("members that share objects may change places, and the first owner may have gone") {
+  const tests::kept kept(cairn::detail::describe(sharing()));
+  for (const bool is_filled : {false, true}) {
+    optimizer_first now;
+    if (is_filled) now = {sharing().adam, sharing().model};
+    const auto report = kept.load(now);
+    REQUIRE(now.adam.all.size() == 3);
+    CHECK((now.adam.all[0] == now.model.b && now.adam.all[1] == now.model.w && now.adam.all[2] == now.model.b));
+    CHECK((now.model.b->tied == now.model.w && now.adam.last.lock() == now.model.w));
+    CHECK((now.model.w->value == std::vector<float>{1, 2} && now.model.b->value == std::vector<float>{3}));
+    CHECK((report.missing.empty() && report.unexpected.empty()));
+    tests::kept again(cairn::detail::describe(now));
+    model_first back;
+    again.load(back);
+    CHECK((back.model.b == back.adam.all[0] && back.model.w == back.adam.all[1] && back.model.b->tied == back.model.w));
+    CHECK(kept == tests::kept(cairn::detail::describe(back)));
+  }
+  optimizer_alone alone;
+  CHECK(kept.load(alone).unexpected.empty());
+  CHECK((alone.adam.all[0] == alone.adam.all[2] && alone.adam.all[0]->tied == alone.adam.all[1]));
+  CHECK(alone.adam.all[1]->value == std::vector<float>{1, 2});
+}
+
+TEST_CASE("a shared object whose owners changed places is not loaded into two objects") {
+  struct plain_network {
+    std::unique_ptr<parameter> w;
+    std::shared_ptr<parameter> b;
+  };
+  struct {
+    optimizer adam;
+    plain_network model;
+  } now;
+  const auto failure = sample::failure_of([&] { tests::kept(cairn::detail::describe(sharing())).load(now); });
+  CHECK(failure.code == cairn::errc::mismatch);
+  CHECK(failure.says("which only shared pointers can share"));
 }

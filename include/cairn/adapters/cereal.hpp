@@ -35,7 +35,7 @@ consteval problem problem_of_cereal_class() {
     return constructs ? problem::cereal_load_and_construct : problem::cereal_not_loaded;
   else if constexpr (!use_bridge<T> && inherits_cereal_functions<T>())
     return problem::cereal_inherited;
-  else if constexpr (Makes && !std::is_default_constructible_v<T> && (minimal_functions<T>::any || !use_bridge<T>))
+  else if constexpr (Makes && !default_made<T> && (minimal_functions<T>::any || !use_bridge<T>))
     return constructs ? problem::cereal_load_and_construct : problem::cereal_no_default_constructor;
   else
     return problem::none;

@@ -64,7 +64,7 @@ struct eigen_map_adapter {
 
 /// Every Eigen::Matrix and Eigen::Array. The shape is [rows, cols] in either storage order, so that a column-major matrix
 /// loads into a row-major one; a vector is [n]. Vectors and row-major matrices are saved and loaded in place; column-major
-/// ones are gathered and scattered. A load resizes dynamic dimensions. errc::mismatch, before anything is changed: a fixed or
+/// ones are gathered and scattered. A load resizes dynamic dimensions as `reshaping` says. errc::mismatch, before anything is changed: a fixed or
 /// bounded dimension (Matrix3d, Matrix3Xf) cannot take the stored size.
 template <detail::eigen_dense Dense>
 struct adapter<Dense> {

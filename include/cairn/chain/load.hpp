@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cairn/chain/options.hpp"
@@ -21,6 +22,10 @@ namespace cairn::inline v0_1::detail {
 
 /// Throws errc::invalid if the options have a step. For loads that do not choose a checkpoint by its step.
 CAIRN_INLINE void refuse_step(const load_options& options);
+
+/// Gives arrays for which `asked` says nothing the shape of the checkpoint.
+[[nodiscard]] CAIRN_INLINE std::function<reshaping(std::string_view path)> or_resize(
+    std::function<reshaping(std::string_view path)> asked);
 
 /// Loads an open checkpoint. The state is not changed before all checks have passed, but for those of checksums without
 /// `load_options::verify_first`.

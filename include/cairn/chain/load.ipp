@@ -121,6 +121,14 @@ inline restored_losses losses_of(const chain_reader& from, const std::vector<tar
   return all;
 }
 
+CAIRN_INLINE std::function<reshaping(std::string_view path)> or_resize(
+    std::function<reshaping(std::string_view path)> asked) {
+  return [asked = std::move(asked)](std::string_view path) {
+    const auto allowed = asked ? asked(path) : reshaping::none;
+    return allowed == reshaping::none ? reshaping::resize : allowed;
+  };
+}
+
 /// load_from, without the conversion of exceptions.
 inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
                                   path_set& changed, team& ranks) {
@@ -129,7 +137,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
                           .rename = options.rename,
                           .filter = options.filter,
                           .convert = options.convert,
-                          .reshape = options.reshape};
+                          .reshape = changed.empty() ? options.reshape : or_resize(options.reshape)};
   std::optional<load_plan> plan;
   ranks.all([&] {
     plan.emplace(state, from.contents(), how, rank_info{ranks.rank(), ranks.size()});

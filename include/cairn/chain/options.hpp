@@ -32,8 +32,8 @@ struct load_options {
   std::function<bool(std::string_view path)> filter{};
   /// Which conversions between dtypes are allowed.
   conversion convert = conversion::none;
-  /// Whether an array may have another shape, by its path in the checkpoint. Not set: none may. An array for which this does not give
-  /// reshaping::none keeps its shape, unless it is empty; any other one is resized if it can be.
+  /// What to do with an array of numbers that is not empty and has another shape in the checkpoint, by its path there. Not set:
+  /// reshaping::none. An empty array, a list of objects, a text, and a container that is no array get the size of the checkpoint anyway.
   std::function<reshaping(std::string_view path)> reshape{};
   /// Compare the checksums of all that is read. Those of converted and copied leaves are compared in any case.
   bool verify = true;

@@ -14,6 +14,16 @@
 
 namespace cairn::inline v0_1::detail {
 
+inline std::string restored_message(const load_report& report) {
+  constexpr std::size_t shown = 4;
+  std::string text;
+  const auto& paths = report.resized;
+  for (std::size_t i = 0; i < std::min(paths.size(), shown); ++i) text += (i ? ", " : "with another size: ") + paths[i];
+  if (paths.size() > shown) text += " and " + std::to_string(paths.size() - shown) + " more";
+  for (const auto& each : report.replaced) text += (text.empty() ? "" : "; ") + each;
+  return text;
+}
+
 /// Loads the checkpoint `name` of the store, and reports that as an event.
 inline load_report restore_one(const any_store& store, const std::string& name, any_mutable_state state,
                                const load_options& options, const observer& on_event, path_set& changed, team& ranks) {
@@ -22,15 +32,13 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
       fail(errc::corrupt, {reader.contents().origin, " holds step ", reader.step(), ", which is not that of its name"});
   };
   auto report = load_named(store, name, state, options, check_step, changed, ranks);
-  std::string replaced;
-  for (const auto& each : report.replaced) replaced += (replaced.empty() ? "" : "; ") + each;
   notify(on_event, {.what = event::kind::restored,
                     .checkpoint = report.path,
                     .step = report.step,
                     .bytes = report.bytes,
                     .total = report.bytes,
                     .seconds = report.seconds,
-                    .message = replaced});
+                    .message = restored_message(report)});
   return report;
 }
 

@@ -75,7 +75,8 @@ struct dtype_range {
   return is_convertible(from, to, conversion::any) ? " (load with convert = conversion::any)" : "";
 }
 
-/// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Floating-point values round to nearest even.
+/// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Values round to nearest even; integers of more than 53 bits, first
+/// to double.
 /// False when an integer does not fit into `to`; `out` then has a part of the result.
 [[nodiscard]] CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to,
                                         std::span<std::byte> out) noexcept;

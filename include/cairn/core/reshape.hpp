@@ -11,15 +11,21 @@
 
 namespace cairn::inline v0_1 {
 
-/// Whether a load accepts an array of another shape, of as many dimensions. The array keeps the shape that it has in the state, and its
-/// elements that are not in the checkpoint keep their values.
+/// What a load does where an array of numbers that is not empty has another shape in the checkpoint. With `grow` and `any` the array keeps
+/// its shape, of as many dimensions, and its elements that are not in the checkpoint keep their values.
 enum class reshaping : std::uint8_t {
-  none,  ///< another shape is a mismatch
-  grow,  ///< the array may be larger in each dimension, so that all of the checkpoint is loaded
-  any    ///< it may also be smaller: the elements of the checkpoint that have no place are left out
+  none,   ///< errc::mismatch, unless its class names it in `cairn::resizable`
+  grow,   ///< the array may be larger in each dimension, so that all of the checkpoint is loaded
+  any,    ///< it may also be smaller: the elements of the checkpoint that have no place are left out
+  resize  ///< it gets the shape of the checkpoint, if its type allows that
 };
 
 namespace detail {
+
+/// Whether the array keeps its shape, and is loaded where both have elements.
+[[nodiscard]] constexpr bool keeps_shape(reshaping allowed) noexcept {
+  return allowed == reshaping::grow || allowed == reshaping::any;
+}
 
 [[nodiscard]] CAIRN_INLINE bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept;
 

@@ -12,7 +12,7 @@
 namespace cairn::inline v0_1::detail {
 
 CAIRN_INLINE bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept {
-  if (from.size() != to.size() || allowed == reshaping::none) return from == to;
+  if (from.size() != to.size() || !keeps_shape(allowed)) return from == to;
   return allowed == reshaping::any || std::equal(from.begin(), from.end(), to.begin(), std::less_equal<>());
 }
 

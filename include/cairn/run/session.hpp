@@ -14,8 +14,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "cairn/chain/load.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
@@ -178,6 +180,11 @@ class session {
   void end_rounds() noexcept;
 
   // In both.
+  /// The sizes of a state that has been saved or restored are those of this run, and so are other ones in its checkpoints.
+  [[nodiscard]] load_options for_restore(load_options options) const {
+    if (has_run_) options.reshape = or_resize(std::move(options.reshape));
+    return options;
+  }
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
     if (report.is_delta) return save_kind::delta;
@@ -213,6 +220,7 @@ class session {
   std::optional<error>
       kept_failure_;    // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
   int exceptions_ = 0;  // in flight when this was made
+  bool has_run_ = false;            // it has saved or restored a state
   restored_losses earlier_losses_;  // what restores have lost, by path in the state
   // Used by both threads:
   run_record record_;

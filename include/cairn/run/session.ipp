@@ -104,8 +104,8 @@ CAIRN_INLINE session::~session() {
 
 CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   enter("restore");
-  auto report =
-      with_errors(store().location() + " cannot be restored", [&] { return series_.restore(state, options); });
+  auto report = with_errors(store().location() + " cannot be restored",
+                            [&] { return series_.restore(state, for_restore(options)); });
   continue_from(report, state, options);
   return report;
 }
@@ -127,7 +127,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_by(any_mutable_state st
                                                             const std::optional<metric_order>& order,
                                                             const load_options& options) {
   auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore_by(state, order, options); });
+                            [&] { return series_.restore_by(state, order, for_restore(options)); });
   continue_from(report, state, options);
   return report;
 }
@@ -137,6 +137,7 @@ CAIRN_INLINE void session::continue_from(const std::optional<load_report>& repor
                                          const load_options& options) {
   is_loss_finite_ = true;
   if (report) {
+    has_run_ = true;
     note_losses(*report, state, options);
     record_.published({.step = report->step});
     policy_.restored(*report, record_);

@@ -44,6 +44,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
   if (kind == save_kind::whole) job->chain.anchor_every = 1;
   if (kind == save_kind::raw) save_raw(*job);
   job->threads = options_.threads;
+  has_run_ = true;
   return job;
 }
 

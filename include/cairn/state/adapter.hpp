@@ -94,25 +94,29 @@ concept has_prototype_adapter = has_adapter<T> && requires(const T& object) {
   { adapter<T>::prototype(object) } -> std::same_as<T>;
 };
 
+/// Has a default constructor. For a class in another one, std::is_default_constructible keeps the answer that it had when a std::optional of it was
+/// declared there, which is no if its members have initializers.
+template <class T>
+concept default_made = requires { T(); };
+
 template <class T>
 concept lacks_default_order = requires {
   typename T::key_compare;
-  requires !std::is_default_constructible_v<typename T::key_compare>;
+  requires !default_made<typename T::key_compare>;
 } || requires {
   typename T::hasher;
-  requires !(std::is_default_constructible_v<typename T::hasher> &&
-             std::is_default_constructible_v<typename T::key_equal>);
+  requires !(default_made<typename T::hasher> && default_made<typename T::key_equal>);
 };
 template <class T>
 concept lacks_default_allocator = requires {
   typename T::allocator_type;
-  requires !std::is_default_constructible_v<typename T::allocator_type>;
+  requires !default_made<typename T::allocator_type>;
 };
 
 /// Containers of the standard library may claim to have a default constructor that does not compile, as that of their comparator, hash function or
 /// allocator is missing.
 template <class T>
-concept has_default = std::is_default_constructible_v<T> && !lacks_default_order<T> && !lacks_default_allocator<T>;
+concept has_default = default_made<T> && !lacks_default_order<T> && !lacks_default_allocator<T>;
 
 /// A T that a load can make.
 template <class T>

@@ -36,7 +36,7 @@ struct stored_numbers {
 
   static void walk(walker& w, void* object) {
     const auto& numbers = *static_cast<stored_numbers*>(object);
-    const stored_leaf* const stored = w.stored(1);
+    const stored_leaf* const stored = w.stored({0});
     if (!stored || stored->shape.size() != 1 || stored->shape[0] == 0) return w.element(numbers.type, numbers.single);
     const extents shape = stored->shape;
     numbers.many->resize(shape[0] * size_of(numbers.type));

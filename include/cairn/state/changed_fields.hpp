@@ -44,6 +44,11 @@ struct change_rows<removed<Names...>> {
   static constexpr bool known = true;
   static constexpr std::array<change, sizeof...(Names)> all{change{change::kind::removed, Names.view(), {}, 0}...};
 };
+template <name_text... Names>
+struct change_rows<resizable<Names...>> {
+  static constexpr bool known = true;
+  static constexpr std::array<change, sizeof...(Names)> all{change{change::kind::resizable, Names.view(), {}, 0}...};
+};
 template <class... Changes>
 struct change_rows<changes<Changes...>> {
   static constexpr bool known = (change_rows<Changes>::known && ...);
@@ -135,8 +140,7 @@ consteval problem problem_of_changes() {
   }
   if constexpr (has_version<T>) {
     if constexpr (!std::is_same_v<decltype(T::cairn_version), const unsigned>) return problem::version_type;
-    if constexpr (declares_migration<T> && !(has_migration<T> && std::is_default_constructible_v<T>))
-      return problem::migration;
+    if constexpr (declares_migration<T> && !(has_migration<T> && default_made<T>)) return problem::migration;
   } else if constexpr (declares_migration<T> && !declares_version<T>) {
     return problem::migration;
   }

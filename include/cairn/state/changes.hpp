@@ -26,6 +26,11 @@ struct since {};
 template <detail::name_text... Names>
 struct removed {};
 
+/// Members whose size is data, such as a replay buffer or a history: the arrays of numbers in them get the size of the checkpoint. Without it, an
+/// array that is not empty has to have that size.
+template <detail::name_text... Names>
+struct resizable {};
+
 /// How the members of a class have changed, as a public line:
 /// `using cairn_changes = cairn::changes<cairn::renamed<"weight", "w">, cairn::added<"bias">>;`. Members are named as in the paths of a
 /// checkpoint, so without a trailing underscore. A single change needs no `changes`.

@@ -46,7 +46,6 @@ class checker final : public loader {
     defaulted_.emplace_back(path());
   }
   CAIRN_INLINE void record(std::string_view path, const std::string& problem) override;
-  CAIRN_INLINE void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override;
 
   /// Memory of the state that the second walk frees or moves, and parts that it destroys.
   [[nodiscard]] const freed_objects& freed() const noexcept { return freed_; }
@@ -62,6 +61,8 @@ class checker final : public loader {
   [[nodiscard]] std::array<std::vector<std::string>*, 4> array_lists() noexcept {
     return {&report_.loaded, &report_.converted, &report_.reshaped, &report_.resized};
   }
+  /// errc::no_memory: the machine has no memory for `to` elements of `width` bytes.
+  void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width);
   /// Rejects the owner at `path`, which is also at `other`, if the checkpoint has two of them.
   void check_tie(const std::string& other, const std::string& path);
   /// Keeps the first few problems, for the message, and counts the others: a checkpoint may have millions.

@@ -43,6 +43,10 @@ CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
     ++load_.left_out;
     return catalog::npos;
   }
+  if (!load_.early.empty())
+    for (std::string_view outer = stored; !outer.empty(); outer = outer_path(outer))
+      if (const auto first = load_.early.find(outer); first != load_.early.end() && !is_within(at_.path, first->second))
+        record(path(), only_pointers_share(first->second));
   report_.loaded.push_back(stored);
   if (load_.stored.contents().leaves[index].type != view.type) report_.converted.push_back(stored);
   if (is_reshaped(load_.stored.contents().leaves[index], view.shape)) {
@@ -148,7 +152,7 @@ CAIRN_INLINE void checker::keep_whole() {
 }
 
 CAIRN_INLINE bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
-  report_.resized.emplace_back(path());
+  if (from > 0 && prototypes_ == 0) report_.resized.emplace_back(path());
   require_memory(from, to, width);
   return false;
 }
@@ -194,6 +198,7 @@ CAIRN_INLINE void checker::finish() {
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
   if (load_.stored.is_repeated())
     for (auto* const list : array_lists()) remove_repeats(*list);
+  for (const auto& path : load_.removed) load_.stored.use_all(path);
   report_.unexpected = load_.stored.unexpected();
   report_.replaced = load_.replaced;
   const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;

@@ -98,9 +98,13 @@ decltype(auto) take_element(const T& value) {
 
 template <class T, class Stored>
 void put_element(T& value, Stored&& stored) {
-  if constexpr (flat<T> || text<T>)
+  if constexpr (flat<T>) {
+    detail::assign_state(value, stored);
+  } else if constexpr (text<T>) {
     value = std::forward<Stored>(stored);
-  else {
+  } else if constexpr (std::is_same_v<Stored, copy_type<T>>) {
+    copy_traits<T>::put(value, stored);
+  } else {
     copy_type<T> copy(std::forward<Stored>(stored));
     copy_traits<T>::put(value, copy);
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -62,10 +63,10 @@ struct copy_traits<T> {
     if (const auto now = size(value); wanted != now) detail::check_limits(detail::limits_of(value, now), wanted);
   }
   static void try_put(const T&, type& stored) {
-    if constexpr (!flat<element> && std::is_default_constructible_v<element>) {
+    if constexpr (!flat<element> && default_made<element>) {
       column_reader<element> next(stored);
-      element trial{};
-      for (auto left = detail::column_size<element>(stored); left > 0; --left) next.read(trial);
+      const auto trial = std::make_unique<element>();  // it may be too large for the stack
+      for (auto left = detail::column_size<element>(stored); left > 0; --left) next.read(*trial);
     }
   }
 };
@@ -155,10 +156,10 @@ struct copy_traits<T> {
     const auto insert = [&](element&& each) { at = value.insert(detail::insertion_hint(value, at), std::move(each)); };
     if constexpr (columnar<element>) {
       column_reader<element> next(stored);
+      const auto each = std::make_unique<element>();
       for (auto left = detail::column_size<element>(stored); left > 0; --left) {
-        element each{};
-        next.read(each);
-        insert(std::move(each));
+        next.read(*each);
+        insert(std::move(*each));
       }
     } else {
       for (auto& each : stored) insert(std::move(each));
@@ -216,18 +217,12 @@ struct copy_traits<T> {
     value.clear();
     const std::size_t size = detail::column_size<key>(stored.key);
     auto at = value.end();
+    const auto k = std::make_unique<key>();
     for (std::size_t i = 0; i < size; ++i) {
-      key k{};
-      keys.read(k);
-      if constexpr (std::is_move_constructible_v<mapped>) {
-        mapped v{};
-        values.read(v);
-        at = value.emplace_hint(detail::insertion_hint(value, at), std::move(k), std::move(v));
-      } else {
-        at = value.emplace_hint(detail::insertion_hint(value, at), std::piecewise_construct,
-                                std::forward_as_tuple(std::move(k)), std::forward_as_tuple());
-        values.read(at->second);
-      }
+      keys.read(*k);
+      at = value.emplace_hint(detail::insertion_hint(value, at), std::piecewise_construct,
+                              std::forward_as_tuple(std::move(*k)), std::forward_as_tuple());
+      values.read(at->second);
     }
     detail::check_distinct(value.size(), size);
   }

@@ -92,7 +92,7 @@ CAIRN_INLINE void loader::enumerated(dtype type, void* memory, std::span<const e
   const auto* const entry = with_name("@names", [&] { return take_entry_if_stored(structure_entry::kind::names); });
   if (!entry) return element(type, memory);
   const stored_names stored = parse_names(entry->keys, sentence({path(), " in ", origin()}));
-  const stored_leaf* const leaf = this->stored(element_count(at_.shape));
+  const stored_leaf* const leaf = this->stored(at_.shape);
   const dtype stored_type = leaf && !is_floating(leaf->type) ? leaf->type : type;
   if (stored_type == type && same_names(stored, names)) return element(type, memory);
   renumber(type, memory, stored_type,

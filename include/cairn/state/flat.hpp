@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -45,8 +46,7 @@ template <class T, class... Types>
 consteval bool are_flat_fields(type_list<Types...>) {
   if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return !(is_skipped_field<T, I, Types>() && ...) && std::is_default_constructible_v<T> &&
-             std::is_move_constructible_v<T> &&
+      return !(is_skipped_field<T, I, Types>() && ...) && default_made<T> && std::is_move_constructible_v<T> &&
              (is_flat_or_skipped<std::remove_const_t<Types>, is_skipped_field<T, I, Types>()>() && ...);
     }(std::index_sequence_for<Types...>{});
   else
@@ -81,10 +81,11 @@ consteval bool is_flat() {
 /// What a walk of objects of fixed layout has to know.
 struct row_traits {
   bool has_skipped = false;        ///< some fields are not state
+  bool is_listed = false;          ///< a list names the members of some part, so there may be others
   bool is_filled_at_once = false;  ///< a load may write to the objects during the walk, so these must exist
 };
 constexpr row_traits operator|(row_traits a, row_traits b) noexcept {
-  return {a.has_skipped || b.has_skipped, a.is_filled_at_once || b.is_filled_at_once};
+  return {a.has_skipped || b.has_skipped, a.is_listed || b.is_listed, a.is_filled_at_once || b.is_filled_at_once};
 }
 
 template <class T>
@@ -100,14 +101,15 @@ template <class T>
 consteval row_traits traits_of_rows() {
   constexpr auto kind = category_of<T>();
   if constexpr (kind == category::scalar) {
-    return {false, has_enum_names<T>};
+    return {false, false, has_enum_names<T>};
   } else if constexpr (kind == category::record) {
     return []<class... Types>(type_list<Types...> types) {
-      return row_traits{has_skip_list<T> || (is_skip<Types> || ...), has_version<T>} | detail::join_traits(types);
+      return row_traits{has_skip_list<T> || (is_skip<Types> || ...), false, has_version<T>} |
+             detail::join_traits(types);
     }(field_types<T>{});
   } else if constexpr (kind == category::listed) {
     return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
-      return row_traits{false, has_version<T>} | detail::join_traits(type_list<type_of<Members>..., Bases...>{});
+      return row_traits{false, true, has_version<T>} | detail::join_traits(type_list<type_of<Members>..., Bases...>{});
     }(own_fields<T>{}, base_list<T>{});
   } else if constexpr (kind == category::fixed_array) {
     return traits_of_rows<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>();
@@ -161,6 +163,51 @@ consteval bool adds_nothing() {
 template <class T>
 concept flat = is_flat<T>();
 
+/// `get<I>`: std::get, else a member function, else a function in the namespace of the type.
+template <std::size_t I, class T>
+auto& get_element(T& object) {
+  if constexpr (requires { std::get<I>(object); }) {
+    return std::get<I>(object);
+  } else if constexpr (requires { object.template get<I>(); }) {
+    return object.template get<I>();
+  } else {
+    using std::get;
+    return get<I>(object);
+  }
+}
+
+/// A std::tuple of references to all elements of a tuple.
+template <class T>
+auto tie_elements(T& object) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return std::tie(detail::get_element<I>(object)...);
+  }(std::make_index_sequence<std::tuple_size_v<T>>{});
+}
+
+/// Assigns what is state; members that a class does not list keep their values.
+template <flat T>
+void assign_state(T& to, T& from) {
+  constexpr auto kind = category_of<T>();
+  if constexpr (!traits_of_rows<T>().is_listed && !std::is_array_v<T>) {
+    to = std::move(from);
+  } else if constexpr (kind == category::listed) {
+    [&]<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
+      (detail::assign_state<Bases>(to, from), ...);
+      (detail::assign_state(to.*Members, from.*Members), ...);
+    }(own_fields<T>{}, base_list<T>{});
+  } else if constexpr (kind == category::fixed_array) {
+    for (std::size_t i = 0; i < std::size(to); ++i) detail::assign_state(to[i], from[i]);
+  } else {
+    const auto assign = [&]<std::size_t... I>(auto left, auto right, std::index_sequence<I...>) {
+      (detail::assign_state(std::get<I>(left), std::get<I>(right)), ...);
+    };
+    if constexpr (kind == category::record)
+      assign(detail::tie_fields(to), detail::tie_fields(from), std::make_index_sequence<arity<T>>{});
+    else
+      assign(detail::tie_elements(to), detail::tie_elements(from), std::make_index_sequence<std::tuple_size_v<T>>{});
+  }
+}
+
 /// A container whose elements are contiguous in memory.
 template <class T>
 concept contiguous = requires(T& t) {
@@ -172,6 +219,25 @@ concept contiguous = requires(T& t) {
 template <class T>
 concept column_sequence = contiguous<T> && flat<typename T::value_type>;
 
+template <class T>
+consteval bool is_number() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (kind == category::fixed_array)
+    return is_number<std::remove_cvref_t<decltype(std::declval<T&>()[0])>>();
+  else
+    return kind == category::scalar || kind == category::complex || kind == category::duration ||
+           kind == category::wide_scalar || kind == category::wide_complex;
+}
+
+/// A string of any characters.
+template <class T>
+concept string = contiguous<T> && requires(T& t) { t.append(t); };
+
+/// An array of numbers or of fixed arrays of them, and no text. If it is not empty, its size is that of the program, as that of a tensor is.
+template <class T>
+concept number_array = category_of<T>() == category::valarray || category_of<T>() == category::bits ||
+                       (contiguous<T> && is_number<typename T::value_type>() && !string<T>);
+
 /// Whether a change of the size may move elements. Not in those sequences of the standard library that are not contiguous: deques, lists.
 template <class T>
 consteval bool elements_move() {
@@ -180,6 +246,6 @@ consteval bool elements_move() {
 
 /// A string.
 template <class T>
-concept text = contiguous<T> && std::same_as<typename T::value_type, char> && requires(T& t) { t.append(t); };
+concept text = string<T> && std::same_as<typename T::value_type, char>;
 
 }  // namespace cairn::inline v0_1::detail

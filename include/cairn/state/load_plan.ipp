@@ -32,6 +32,7 @@ CAIRN_INLINE load_plan::load_plan(any_mutable_state state, const catalog& from, 
 CAIRN_INLINE void load_plan::apply() {
   progress_->objects.clear();
   progress_->filled_objects.clear();
+  at_.takes_sizes = true;  // those that must not have passed the check
   walk(*applier_);
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/config.hpp"
@@ -43,11 +44,14 @@ struct load_progress {
   stored_state stored;
   fetched_leaves fetched{};                                     ///< what both walks need
   std::map<std::string, shared_object, std::less<>> objects{};  ///< by the path in the checkpoint
-  std::unordered_set<const void*> filled_objects{};             ///< shared objects that a path has loaded
-  std::unordered_set<const void*> const_objects{};              ///< of the state, behind pointers to const
-  bool is_const_written = false;                                ///< one of them was met by another pointer first
-  std::unordered_set<std::string> kept_whole{};                 ///< paths in the state
-  std::size_t left_out = 0;                                     ///< number of objects that could not be filled
+  std::map<std::string, std::string, std::less<>>
+      early{};                         ///< of these, those that were met before their first owner, and where
+  std::vector<std::string> removed{};  ///< paths that the classes of the state have no more
+  std::unordered_set<const void*> filled_objects{};  ///< shared objects that a path has loaded
+  std::unordered_set<const void*> const_objects{};   ///< of the state, behind pointers to const
+  bool is_const_written = false;                     ///< one of them was met by another pointer first
+  std::unordered_set<std::string> kept_whole{};      ///< paths in the state
+  std::size_t left_out = 0;                          ///< number of objects that could not be filled
   std::size_t kept =
       0;  ///< number of members and arrays that keep all or some of their values, as the class or the options allow
   std::vector<std::string> replaced{};              ///< lines for match_report::replaced
@@ -78,7 +82,7 @@ class loader : public walker {
   CAIRN_INLINE void copy(void* object, const copy_operations& how) final;
   loader& begin_copy() override = 0;
   CAIRN_INLINE void walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) final;
-  [[nodiscard]] CAIRN_INLINE const stored_leaf* stored(std::uint64_t count) const final;
+  [[nodiscard]] CAIRN_INLINE const stored_leaf* stored(const extents& now) final;
   [[nodiscard]] CAIRN_INLINE bool has_stored(std::string_view name) final;
   [[nodiscard]] std::size_t left_out() const noexcept final { return load_.left_out; }
   CAIRN_INLINE void require_whole(std::size_t left_out_before) final;
@@ -86,10 +90,7 @@ class loader : public walker {
   [[nodiscard]] std::uint64_t stored_bytes() final { return load_.stored.bytes(); }
   CAIRN_INLINE void reject(const std::string& problem) final;
 
-  bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override {
-    require_memory(from, to, width);
-    return true;
-  }
+  bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) override { return true; }
 
   /// The index of the stored leaf that is loaded into the array; npos if there is none, which is then recorded.
   virtual std::size_t match_leaf(const memory_view& view) = 0;
@@ -105,8 +106,6 @@ class loader : public walker {
   virtual void drop_copy() {}
   /// Records a problem with the object at the path.
   virtual void record(std::string_view path, const std::string& problem) = 0;
-  /// errc::no_memory: the machine has no memory for `to` elements of `width` bytes.
-  virtual void require_memory(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {}
 
  protected:
   /// `null`: the answer where the checkpoint has a null pointer or an empty optional. `fresh`: where the load needs a new object, since there
@@ -140,6 +139,10 @@ class loader : public walker {
   unsigned prototypes_ = 0;  // in which the walk is
 
  private:
+  /// Whether an array of numbers takes the stored size also if it is not empty: as its class says, in the second walk, and in what the load makes.
+  [[nodiscard]] bool takes_sizes() const noexcept { return at_.takes_sizes || prototypes_ > 0; }
+  /// Whether an array or container that is not empty keeps its size, and not that of the `stored` one, which is another. `is_array`: of numbers.
+  [[nodiscard]] bool keeps_size(std::string_view stored, bool is_array);
   /// The entry of that kind, which is used then; null if there is none: the object then keeps its structure. A missing entry is reported if
   /// Cairn wrote the checkpoint, and one of another kind is rejected.
   const structure_entry* take_entry(structure_entry::kind kind);
@@ -193,7 +196,7 @@ class copy_loader final : public loader {
       : loader(at, load, presence::clear, presence::make), state_(state), whole_(whole) {}
 
   loader& begin_copy() override {
-    left_out_before_.push_back(left_out());
+    before_.push_back({left_out(), std::exchange(at_.takes_sizes, true)});
     return *this;
   }
   [[nodiscard]] CAIRN_INLINE copy_answer end_copy() override;
@@ -204,16 +207,22 @@ class copy_loader final : public loader {
   void arrange(void* object, const heap_operations& how) override { how.arrange(object); }
   void keep_default() override { state_.keep_default(); }
   void record(std::string_view path, const std::string& problem) override { state_.record(path, problem); }
-  void require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) override {
-    state_.require_memory(from, to, width);
+  bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override {
+    state_.note_resize(from, to, width);
+    return true;
   }
+  void note_refusal(std::string_view why) override { state_.note_refusal(why); }
 
  private:
   CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
 
   loader& state_;
   copy_answer whole_;
-  std::vector<std::size_t> left_out_before_;  // per open copy
+  struct before_copy {
+    std::size_t left_out;
+    bool takes_sizes;
+  };
+  std::vector<before_copy> before_;  // per open copy
 };
 
 template <class Action>

@@ -24,10 +24,13 @@ CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* 
                                      const size_limits& limits) {
   if (how.resize) {
     note_owner(container, &how);
-    size_probe probe(at_, load_.stored, size);
+    size_probe probe(at_, load_.stored);
     probe.columns(0, 0, how.sample(), how.walk_element);
-    if (const auto now = size, stored = probe.size().value_or(now); stored != now) {
-      const bool changes = note_resize(now, stored, how.width);
+    if (const auto now = size, stored = probe.size().value_or(now);
+        stored != now &&
+        !(now > 0 && keeps_size(probe.column(), how.holds == contiguous_operations::content::numbers))) {
+      const bool is_text = how.holds == contiguous_operations::content::text;  // which is not reported as resized
+      const bool changes = note_resize(is_text ? 0 : now, stored, how.width);
       if (!admits(limits, stored)) return;
       note_freed(first, now * how.width);
       first = changes ? resize(container, now, stored, how) : nullptr;
@@ -46,10 +49,19 @@ CAIRN_INLINE void loader::fill_columns(std::uint64_t size, void* first, const co
   --prototypes_;
 }
 
-CAIRN_INLINE const stored_leaf* loader::stored(std::uint64_t count) const {
-  const bool keeps_shape =
-      count > 0 && load_.stored.options().reshape_of(load_.stored.stored_path(path())) != reshaping::none;
-  return keeps_shape ? nullptr : load_.stored.leaf(path(), count);
+CAIRN_INLINE const stored_leaf* loader::stored(const extents& now) {
+  const std::uint64_t count = element_count(now);
+  const stored_leaf* const found = load_.stored.leaf(path(), count);
+  const bool keeps = found && count > 0 && found->shape != now && keeps_size(load_.stored.stored_path(path()), true);
+  return keeps ? nullptr : found;
+}
+
+CAIRN_INLINE bool loader::keeps_size(std::string_view stored, bool is_array) {
+  const reshaping allowed = load_.stored.options().reshape_of(stored);
+  if (keeps_shape(allowed)) return true;
+  if (allowed == reshaping::resize || !is_array || takes_sizes()) return false;
+  note_refusal("reshaping::resize or cairn::resizable gives it the size of the checkpoint");
+  return true;
 }
 
 CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const {
@@ -63,7 +75,7 @@ CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view 
 
 CAIRN_INLINE bool loader::is_reshaped(const stored_leaf& leaf, const extents& now) const {
   return !at_.place && leaf.shape != now && leaf.shape.size() == now.size() &&
-         load_.stored.options().reshape_of(load_.stored.stored_path(path())) != reshaping::none;
+         keeps_shape(load_.stored.options().reshape_of(load_.stored.stored_path(path())));
 }
 
 CAIRN_INLINE memory_view loader::destination(const stored_leaf& leaf, memory_view view) const {
@@ -111,8 +123,10 @@ CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
 CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
   note_owner(object, &how);
   std::shared_ptr<void> copy;
-  with_path([&] { copy.reset(how.make(), how.destroy); });
+  with_path([&] { copy.reset(how.is_array ? how.take(object) : how.make(), how.destroy); });
+  const bool takes = !how.is_array || takes_sizes();
   loader& inside = begin_copy();
+  at_.takes_sizes = takes;
   how.walk_copy(inside, copy.get());
   const auto answer = inside.end_copy();
   if (answer == copy_answer::drop) return;
@@ -255,11 +269,12 @@ CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device
 }
 
 CAIRN_INLINE copy_answer copy_loader::end_copy() {
-  const bool complete = left_out_before_.back() == left_out();
-  left_out_before_.pop_back();
-  if (!complete && left_out_before_.empty()) state_.drop_copy();
+  const bool complete = before_.back().left_out == left_out();
+  at_.takes_sizes = before_.back().takes_sizes;
+  before_.pop_back();
+  if (!complete && before_.empty()) state_.drop_copy();
   if (!complete) return copy_answer::drop;
-  return left_out_before_.empty() ? whole_ : copy_answer::put;
+  return before_.empty() ? whole_ : copy_answer::put;
 }
 
 }  // namespace cairn::inline v0_1::detail

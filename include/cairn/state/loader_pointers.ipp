@@ -36,12 +36,21 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
     const presence what = take_over(found, true);
     return {.what = what, .destroys = what != presence::walk};
   }
-  if (stored->what == structure_entry::kind::same) {
-    const auto first = load_.objects.find(stored->text);
+  const bool is_same = stored->what == structure_entry::kind::same;
+  const std::string owner = is_same ? stored->text : load_.stored.stored_path(path());
+  if (is_same && !load_.objects.contains(owner))
+    if (const auto* const found_there = load_.stored.redirect_to_owner(path(), owner)) {
+      load_.early.emplace(owner, at_.path);
+      load_.stored.use_entry(*found_there);
+      stored = found_there;
+    }
+  const auto early = load_.early.find(owner);
+  if (stored->what == structure_entry::kind::same || (early != load_.early.end() && early->second != at_.path)) {
+    const auto first = load_.objects.find(owner);
     const bool is_loaded = first != load_.objects.end();
     if (is_loaded && found.by->takes(*first->second.type))
       return {presence::keep, first->second.type, first->second.object, object && object != first->second.object};
-    reject("shares the object at " + stored->text + " in the checkpoint, which " +
+    reject("shares the object at " + owner + " in the checkpoint, which " +
            (is_loaded
                 ? "is loaded as another type; give both pointers one type, or leave one of them out with filter"
                 : "no shared pointer loads; make that one a std::shared_ptr and let the filter select it, or leave "

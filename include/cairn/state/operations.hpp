@@ -117,7 +117,7 @@ struct heap_operations {
 
 /// A change of a class since older checkpoints, which concerns one name.
 struct change {
-  enum class kind : unsigned char { renamed, added, since, removed };
+  enum class kind : unsigned char { renamed, added, since, removed, resizable };
   kind what{};
   std::string_view name;
   std::string_view former;  ///< of `renamed`
@@ -152,6 +152,11 @@ struct contiguous_operations {
   /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does nothing, if
   /// the capacity suffices already. Null if the container cannot reserve.
   void* (*reserve)(void* container, std::uint64_t size);
+  enum class content : unsigned char {
+    objects,
+    numbers,
+    text
+  } holds;  ///< an array of numbers has the size that the program gives it
 };
 
 /// A map whose keys name the paths of the values.
@@ -196,6 +201,7 @@ struct copy_operations {
   walk_function walk_copy;
   void* (*take)(const void* object);
   void* (*make)();  ///< an empty copy
+  bool is_array;    ///< the copy is an array of numbers, so a load begins with those of the object
   void (*destroy)(void* copy);
   void (*put)(void* object, void* copy);  ///< may move from the copy
   /// Throws if the copy does not fit this object. Gives lines for match_report::replaced, which go on after the path.

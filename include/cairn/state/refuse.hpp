@@ -104,8 +104,8 @@ consteval walk_function checked_walk() {
       "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(
       is_not<Problem, problem::no_address>,
-      "cairn: a bit-field or a packed member has no address of its own: use a member of a whole type, or list "
-      "the other members with cairn_fields");
+      "cairn: a bit-field or a packed member has no address of its own, and a C array of objects without a default "
+      "constructor hides the number of members: use a member of a whole type or a std::array, or cairn_fields");
   static_assert(
       is_not<Problem, problem::skip_list>,
       "cairn: cairn_skip has a name that no member of this struct has, or has one twice: write each name as in "
@@ -196,9 +196,10 @@ consteval walk_function checked_walk() {
   static_assert(is_not<Problem, problem::cereal_load_and_construct>,
                 "cairn: load_and_construct is not called, as a load fills objects in place: give this class a default "
                 "constructor, and a cereal function that loads it");
-  static_assert(is_not<Problem, problem::change_of_no_member>,
-                "cairn: cairn_changes names a member that the class does not have, removes one that it has, or is not "
-                "made of cairn::renamed, added, since and removed: write each name as in a path of a checkpoint");
+  static_assert(
+      is_not<Problem, problem::change_of_no_member>,
+      "cairn: cairn_changes names a member that the class does not have, removes one that it has, or is not "
+      "made of cairn::renamed, added, since, removed and resizable: write each name as in a path of a checkpoint");
   static_assert(is_not<Problem, problem::former_name_in_use>,
                 "cairn: cairn_changes gives a member a former name that another member has: give the class a "
                 "cairn_version, and set the member in cairn_migrate");

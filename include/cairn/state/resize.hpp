@@ -28,7 +28,7 @@ T& sample() {
     alignas(T) static std::byte memory[sizeof(T)]{};  // an array of bytes creates the T in it: [intro.object]
     return *std::launder(reinterpret_cast<T*>(memory));
   } else {
-    static_assert(std::is_default_constructible_v<T>,
+    static_assert(default_made<T>,
                   "cairn: the elements of a container need a default constructor, or to be trivially copyable");
     static T object{};
     return object;

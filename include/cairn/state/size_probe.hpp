@@ -18,12 +18,10 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The size is the first dimension of the first stored column; 1 where that has no such dimension. Where the load may reshape the column, it is
-/// the size `now`, unless that is 0.
+/// The size is the first dimension of the first stored column; 1 where that has no such dimension.
 class size_probe final : public walker {
  public:
-  size_probe(walk_position& at, stored_state& stored, std::uint64_t now) noexcept
-      : walker(at), stored_(stored), now_(now) {}
+  size_probe(walk_position& at, stored_state& stored) noexcept : walker(at), stored_(stored) {}
 
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
@@ -36,11 +34,15 @@ class size_probe final : public walker {
         if (of.all[i].walk && each.what == change::kind::renamed && each.name == of.all[i].name)
           part(each.former, of.addresses[i], of.all[i].walk);
     if (size_) return;
-    if (const stored_leaf* const found = stored_.first_below(at_.path))
+    if (const stored_leaf* const found = stored_.first_below(at_.path)) {
       size_ = found->shape.empty() ? 1 : found->shape.front();
+      column_ = found->path;
+    }
   }
 
   [[nodiscard]] std::optional<std::uint64_t> size() const noexcept { return size_; }
+  /// The path in the checkpoint of the column that has the size.
+  [[nodiscard]] const std::string& column() const noexcept { return column_; }
 
  private:
   void add(memory_view view, const device_copies* /*device*/) override {
@@ -50,9 +52,8 @@ class size_probe final : public walker {
     const std::size_t index = stored_.find_leaf(stored);
     if (index == catalog::npos || !stored_.accepts(stored)) return;
     const extents& shape = stored_.contents().leaves[index].shape;
-    if (now_ > 0 && stored_.options().reshape_of(stored) != reshaping::none)
-      size_ = now_;
-    else if (differ_by_container(one_of(view.shape), shape))
+    column_ = stored;
+    if (differ_by_container(one_of(view.shape), shape))
       size_ = 1;
     else if (!shape.empty())
       size_ = shape.front();
@@ -64,8 +65,8 @@ class size_probe final : public walker {
   }
 
   stored_state& stored_;
-  std::uint64_t now_;
   std::optional<std::uint64_t> size_;
+  std::string column_;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -46,6 +46,10 @@ class stored_state {
   /// If what `find_holder` finds is a container of one element: redirects its path to that element. Returns whether it did.
   bool redirect_to_only_element(std::string_view path);
 
+  /// From now on the object at `path` is loaded from what is stored there, since it shares that object, and the walk comes to the other owner later, or
+  /// never. Returns the entry there; null if a part of the state has loaded it, the filter leaves it out, or paths are renamed.
+  const structure_entry* redirect_to_owner(std::string_view path, const std::string& stored);
+
   /// Whether the filter selects what is stored there.
   [[nodiscard]] bool accepts(std::string_view stored) const { return !options_.filter || options_.filter(stored); }
   /// Whether the filter selects the object or a part of it.

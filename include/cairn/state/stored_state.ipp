@@ -27,6 +27,13 @@ CAIRN_INLINE void stored_state::redirect(std::string_view path, std::string_view
   if (!redirects_.contains(path)) redirects_.emplace(path, redirected(other));
 }
 
+CAIRN_INLINE const structure_entry* stored_state::redirect_to_owner(std::string_view path, const std::string& stored) {
+  const auto owner = from_.structure.find(stored);
+  if (options_.rename || owner == from_.structure.end() || used_entries_.contains(&owner->second)) return nullptr;
+  redirects_.insert_or_assign(std::string(path), stored);
+  return selects(path) ? &owner->second : nullptr;
+}
+
 CAIRN_INLINE void stored_state::redirect_content(std::string_view path) {
   if (const auto at = content_paths_.find(path); at != content_paths_.end())
     redirects_.try_emplace(std::string(path) + ".value", at->second);

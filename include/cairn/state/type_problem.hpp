@@ -68,7 +68,7 @@ consteval problem problem_of_container() {
       return problem_of_assignment<key>();
     else if constexpr (problem_of_assignment<mapped>() != problem::none)
       return problem_of_assignment<mapped>();
-    else if constexpr (!std::is_default_constructible_v<key> || (columnar<mapped> && !makeable<mapped>))
+    else if constexpr (!default_made<key> || (columnar<mapped> && !makeable<mapped>))
       return problem::no_default_constructor;
     else
       return problem_of_keys<T>();

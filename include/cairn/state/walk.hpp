@@ -70,8 +70,9 @@ struct copied_object {
   static constexpr bool has_elements =
       requires(T& object, const copy* stored) { copy_traits<T>::for_each_freed(object, stored, [](auto&) {}); };
 
-  static constexpr copy_operations operations{walk<copy>, take,  make,    destroy<copy>,
-                                              put,        check, try_put, has_elements ? for_each_freed : nullptr};
+  static constexpr copy_operations operations{walk<copy>,      take,          make,
+                                              number_array<T>, destroy<copy>, put,
+                                              check,           try_put,       has_elements ? for_each_freed : nullptr};
 };
 
 template <class T>

@@ -102,19 +102,6 @@ void walk_field_prototype(walker& w, std::string_view name, Member& temporary) {
          [](walker& inner, void* object) { inner.walk_temporary(object, checked_part_walk<Member>(), [](void*) {}); });
 }
 
-/// `get<I>`: std::get, else a member function, else a function in the namespace of the type.
-template <std::size_t I, class T>
-auto& get_element(T& object) {
-  if constexpr (requires { std::get<I>(object); }) {
-    return std::get<I>(object);
-  } else if constexpr (requires { object.template get<I>(); }) {
-    return object.template get<I>();
-  } else {
-    using std::get;
-    return get<I>(object);
-  }
-}
-
 template <class T>
 void walk_tuple(walker& w, T& object) {
   const auto walk_element = [&]<class Element>(const auto& name, Element& element) {

@@ -23,12 +23,12 @@ namespace cairn::inline v0_1::detail {
 /// Walks elements that are not saved as columns, each with its index as path.
 CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 
-/// The operations of a container whose elements have a fixed layout and are contiguous.
-template <class T>
+/// The operations of a container whose elements have a fixed layout and are contiguous. `Grows`: its size is data, whatever it holds.
+template <class T, bool Grows = false>
 struct contiguous_container {
   using element = typename T::value_type;
   // `reserve` returns memory without elements, and the walk of a load notes addresses in it. So the elements have an implicit lifetime, the
-  // walk writes to none of them, and none has members that are not state, which `clear` would lose.
+  // walk writes to none of them, and `clear` loses no members that are not state.
   static constexpr row_traits traits = traits_of_rows<element>();
   static constexpr bool can_reserve = implicit_lifetime<element> && std::is_move_constructible_v<element> &&
                                       !traits.has_skipped && !traits.is_filled_at_once && requires(T& object) {
@@ -51,7 +51,7 @@ struct contiguous_container {
   static void* reserve(void* container, std::uint64_t size) {
     if constexpr (can_reserve) {
       T& object = *static_cast<T*>(container);
-      if (object.capacity() >= size) return nullptr;
+      if (object.capacity() >= size || (traits.is_listed && object.size() > 0)) return nullptr;
       object.clear();
       object.reserve(size);
       return object.data();
@@ -60,8 +60,11 @@ struct contiguous_container {
     }
   }
 
-  static constexpr contiguous_operations operations{sizeof(element), walk<element>, sample_address<element>, resize,
-                                                    can_reserve ? reserve : nullptr};
+  static constexpr auto content = string<T>                   ? contiguous_operations::content::text
+                                  : !Grows && number_array<T> ? contiguous_operations::content::numbers
+                                                              : contiguous_operations::content::objects;
+  static constexpr contiguous_operations operations{
+      sizeof(element), walk<element>, sample_address<element>, resize, can_reserve ? reserve : nullptr, content};
 
   static void walk_all(walker& w, T& object) {
     w.contiguous(&object, object.size(), first(object), operations, detail::limits_of(object, object.size()));
@@ -115,8 +118,9 @@ void walk_sequence(walker& w, T& object) {
 template <class T>
 void walk_span(walker& w, T& object) {
   using element = std::remove_const_t<typename T::element_type>;
-  static constexpr contiguous_operations operations{sizeof(element), walk<element>, sample_address<element>, nullptr,
-                                                    nullptr};
+  static constexpr contiguous_operations operations{
+      sizeof(element), walk<element>, sample_address<element>,
+      nullptr,         nullptr,       contiguous_operations::content::objects};
   w.contiguous(&object, object.size(), const_cast<element*>(object.data()), operations, {});
 }
 
@@ -156,7 +160,12 @@ struct heap_of {
 
 template <class T>
 void walk_container_adaptor(walker& w, T& object) {
-  detail::walk<typename T::container_type>(w, &(object.*(&opened_adaptor<T>::c)));
+  using container = typename T::container_type;
+  auto& all = object.*(&opened_adaptor<T>::c);
+  if constexpr (column_sequence<container> && !copied<container>)
+    contiguous_container<container, true>::walk_all(w, all);
+  else
+    detail::walk<container>(w, std::addressof(all));
   if constexpr (requires { typename T::value_compare; }) w.heap(std::addressof(object), heap_of<T>::operations);
 }
 

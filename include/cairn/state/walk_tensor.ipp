@@ -10,6 +10,7 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/walk_tensor.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -93,14 +94,26 @@ CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& 
   auto view = view_now();
   if (how.resize) w.note_owner(tensor, &how, view.data());
   const std::uint64_t count = is_unmade(view) ? 0 : element_count(view.shape());
-  if (const stored_leaf* const stored = how.resize ? w.stored(count * view.components()) : nullptr) {
+  const auto shape_now = [&] {
+    extents all = is_unmade(view) ? extents{0} : view.shape();
+    if (view.components() > 1) all.push_back(view.components());
+    return all;
+  };
+  if (const stored_leaf* const stored = how.resize ? w.stored(shape_now()) : nullptr) {
     const extents wanted = wanted_shape(view, *stored);
     const dtype type = view.exists() ? view.type() : stored->type;
     if ((wanted != view.shape() || type != view.type() || is_unmade(view)) &&
         call_adapter(w, [&] { return can_take_shape(w, tensor, how, view, wanted, type); })) {
       const std::uint64_t width = size_of(type) * view.components();
-      if (view.data() && view.strides().empty() && !view.device())
-        w.note_freed(view.data(), count * size_of(view.type()) * view.components());
+      if (view.data() && !view.device() && count > 0) {
+        const auto element = size_of(view.type()) * view.components();
+        memory_view freed{view.type(), view.shape(), static_cast<std::byte*>(view.data()), {}};
+        for (const auto step : view.strides()) freed.strides.push_back(step * static_cast<std::int64_t>(element));
+        freed.shape.push_back(view.components());
+        if (!freed.strides.empty()) freed.strides.push_back(static_cast<std::int64_t>(size_of(view.type())));
+        const auto [first, last] = address_range(freed);
+        w.note_freed(first, static_cast<std::uint64_t>(last - first));
+      }
       if (!w.note_resize(count, element_count(wanted), width)) return w.array(type, view.components(), nullptr, wanted);
       call_adapter(w, [&] { how.resize(tensor, wanted, type); });
       view = view_now();

@@ -22,7 +22,7 @@ namespace cairn::inline v0_1 {
 
 template <class P>
 P stored_parts::get(std::string_view name) {
-  constexpr bool can_make = std::is_default_constructible_v<P> && std::is_move_constructible_v<P>;
+  constexpr bool can_make = detail::default_made<P> && std::is_move_constructible_v<P>;
   static_assert(can_make,
                 "cairn: stored_parts::get makes the value that it returns: use `load` into an object that exists");
   if constexpr (can_make) {
@@ -42,7 +42,7 @@ void stored_parts::load(std::string_view name, P& part) {
 template <class P>
 void stored_parts::load_as(std::string_view name, P& part, void (*walk)(detail::walker&, void*)) {
   if (!is_column_) return read(name, std::addressof(part), walk, 0);
-  if constexpr (detail::flat<P> && std::is_default_constructible_v<P> && std::is_copy_assignable_v<P>) {
+  if constexpr (detail::flat<P> && detail::default_made<P> && std::is_copy_assignable_v<P>) {
     void* rows = find_column(name, &detail::type_id_of<P>);
     if (!rows) {
       const std::shared_ptr<void> made(new P[static_cast<std::size_t>(rows_)](), [](P* all) { delete[] all; });

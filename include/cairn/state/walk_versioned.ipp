@@ -73,15 +73,19 @@ CAIRN_INLINE const structure_entry* loader::take_entry_if_stored(structure_entry
 
 CAIRN_INLINE void loader::changed_members(const object_members& of, std::span<const change> changes) {
   for (const change& each : changes)
-    if (each.what == change::kind::removed) with_name(each.name, [&] { mark_used(); });
+    if (each.what == change::kind::removed) with_name(each.name, [&] { load_.removed.push_back(at_.path); });
   for (std::size_t i = 0; i < of.all.size(); ++i) {
     const member_operations& each = of.all[i];
     if (!each.walk) continue;
     const std::string_view name = stored_name(each.name, changes);
+    const bool took_sizes = at_.takes_sizes;
+    for (const change& how : changes)
+      if (how.what == change::kind::resizable && how.name == each.name) at_.takes_sizes = true;
     if (!name.empty())
       part(name, of.addresses[i], each.walk);
     else if (!at_.is_migrated)
       with_name(each.name, [&] { keep_default(); });
+    at_.takes_sizes = took_sizes;
   }
 }
 
@@ -92,7 +96,7 @@ CAIRN_INLINE std::string_view loader::stored_name(std::string_view name, std::sp
   bool may_be_missing = false;
   std::string_view former;
   for (const change& each : changes) {
-    if (each.name != name || each.what == change::kind::removed) continue;
+    if (each.name != name || each.what == change::kind::removed || each.what == change::kind::resizable) continue;
     if (each.what == change::kind::since) {
       if (at_.version < each.version) return {};
     } else if (is_stored(name)) {
@@ -138,7 +142,9 @@ class freed_arrays final : public walker {
 
  private:
   void add(memory_view view, const device_copies* device) override {
-    if (!device && view.contiguous() && view.memory) load_.note_freed(view.memory, view.bytes());
+    if (device || !view.memory || view.bytes() == 0) return;
+    const auto [first, last] = address_range(view);
+    load_.note_freed(first, static_cast<std::uint64_t>(last - first));
   }
 
   loader& load_;

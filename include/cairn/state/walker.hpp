@@ -32,6 +32,7 @@ struct walk_position {
   std::vector<std::size_t> lengths{};   ///< of the path of each object that contains the current one
   extents shape{};                      ///< of the columns that the current object stands for
   std::vector<std::int64_t> strides{};  ///< of these, in bytes
+  bool takes_sizes = false;             ///< in a load: also arrays of numbers that are not empty get the stored size
   std::size_t common_dimensions = 0;    ///< of `shape`: those that it has had since the last leaf of a save
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
   bool is_migrated = false;             ///< in a load: the object is of an older version
@@ -193,8 +194,8 @@ class walker {
   virtual void begin_temporary() {}
   virtual void end_temporary() {}
 
-  /// The stored array of the current object, which has `count` numbers now; null in a save, and if the checkpoint has none.
-  [[nodiscard]] virtual const stored_leaf* stored(std::uint64_t /*count*/) const { return nullptr; }
+  /// The stored array whose shape the current object is to get, which has that shape now; null in a save, if the checkpoint has none, and if it keeps its shape.
+  [[nodiscard]] virtual const stored_leaf* stored(const extents& /*now*/) { return nullptr; }
   /// See adapter_field.
   [[nodiscard]] virtual bool has_stored(std::string_view /*name*/) { return false; }
   void require_check(std::string_view name) const;

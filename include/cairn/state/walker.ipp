@@ -18,7 +18,7 @@ namespace cairn::inline v0_1::detail {
 CAIRN_INLINE void walker::enter(std::string_view name) {
   if (at_.lengths.size() == max_nesting)
     fail(errc::invalid, {"the state is nested more than ", max_nesting, " deep at ", path().substr(0, 200),
-                         "...; keep long chains of objects in a vector"});
+                         "...; keep the nodes of a long chain or graph by value in a vector, and link them by index"});
   at_.lengths.push_back(at_.path.size());
   if (!at_.path.empty()) at_.path += '.';
   at_.path += name;

@@ -35,7 +35,7 @@ template <class Number, class Tensor>
 
 }  // namespace detail
 
-/// The shape is that of the tensor in either storage order, as it is for matrices. A load resizes it. errc::mismatch, before anything is
+/// The shape is that of the tensor in either storage order, as it is for matrices. A load resizes it as `reshaping` says. errc::mismatch, before anything is
 /// changed: another number of dimensions.
 template <class Scalar, int Dimensions, int Options, class Index>
 struct adapter<Eigen::Tensor<Scalar, Dimensions, Options, Index>> {
