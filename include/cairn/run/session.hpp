@@ -218,9 +218,9 @@ class session {
   std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
   bool is_stopping_ = false;           // some rank has received a signal, or the job ends soon: known to all
   std::optional<error>
-      kept_failure_;    // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
-  int exceptions_ = 0;  // in flight when this was made
-  bool has_run_ = false;            // it has saved or restored a state
+      kept_failure_;      // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
+  int exceptions_ = 0;    // in flight when this was made
+  bool has_run_ = false;  // it has saved or restored a state
   restored_losses earlier_losses_;  // what restores have lost, by path in the state
   // Used by both threads:
   run_record record_;
