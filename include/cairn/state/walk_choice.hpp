@@ -30,8 +30,10 @@ struct optional_of {
     if (what == access::make) {
       if constexpr (has_make_adapter<value>)
         object.emplace(adapter<value>::make());
-      else if constexpr (makeable<value>)
+      else if constexpr (makeable<value> && requires { object.emplace(); })
         object.emplace();
+      else if constexpr (makeable<value>)  // clang, for a class in that of the state: see `default_made`
+        object.emplace(value());
     }
     return object.has_value() ? std::addressof(*object) : nullptr;
   }
@@ -53,8 +55,10 @@ struct variant_of {
     if (what == access::make) {
       if constexpr (has_make_adapter<type>)
         object.template emplace<I>(adapter<type>::make());
-      else if constexpr (has_default<type>)
+      else if constexpr (has_default<type> && requires { object.template emplace<I>(); })
         object.template emplace<I>();
+      else if constexpr (has_default<type>)
+        object.template emplace<I>(type());
     }
     return std::get_if<I>(std::addressof(object));
   }
