@@ -454,7 +454,7 @@ static void data_order(const std::string& place) {
     std::uint64_t step = 0;
     cairn::loop data;
   } state;
-  state.data = cairn::loop(images.size(), {.seed = 1, .batch = 64, .epochs = 4, .data = cairn::fingerprint(images)});
+  state.data = cairn::loop(images, {.seed = 1, .batch = 64, .epochs = 4});
   ckpt.restore(state);
   for (const cairn::batch& b : state.data) {
     for (const std::uint64_t i : b.items) state.weight += 1e-3 * images[i];

@@ -207,6 +207,19 @@ TEST_CASE("a checkpoint over other data of the same size is refused, and nothing
   CHECK(same.weights == state.weights);
 }
 
+TEST_CASE("a loop over items has their number and their fingerprint") {
+  const std::vector<float> images{1, 2, 3, 4, 5}, others{1, 2, 3, 4, 6};
+  trainer state{{1}, cairn::loop(images, {.batch = 3})};
+  CHECK(state.data.items() == 5);
+  const tests::kept checkpoint(cairn::detail::describe(state));
+  trainer same{{}, cairn::loop(5, {.batch = 3, .data = cairn::fingerprint(images)})};
+  checkpoint.load(same);
+  trainer other{{2}, cairn::loop(others, {.batch = 3})};
+  CHECK(sample::failure_of([&] { checkpoint.load(other); }).says("fingerprint"));
+  trainer named{{2}, cairn::loop(others, {.batch = 3, .data = cairn::fingerprint(images)})};
+  checkpoint.load(named);
+}
+
 TEST_CASE("a fingerprint that only one side has is kept for the next checkpoint") {
   const auto keeps_42 = [](const tests::kept& checkpoint, trainer state) {
     checkpoint.load(state);

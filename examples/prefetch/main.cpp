@@ -76,7 +76,7 @@ int run(const std::string& place) {
   for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i % 17);
   trainer_state state;
   state.trained.resize(images.size());
-  state.data = cairn::loop(images.size(), {.batch = 16, .epochs = epochs, .data = cairn::fingerprint(images)});
+  state.data = cairn::loop(images, {.batch = 16, .epochs = epochs});
   cairn::checkpointer ckpt(place, {.keep_last = 2,
                                    .when = cairn::policies::every_steps{7},
                                    .on_busy = cairn::when_busy::wait});  // a step takes less time than a save here

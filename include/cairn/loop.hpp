@@ -122,6 +122,12 @@ class loop {
 
   /// Over the numbers below `items`. errc::invalid for batches of no items.
   explicit loop(std::uint64_t items, const loop_options& options = {});
+  /// Over the positions of `items`, with their fingerprint if `data` is 0.
+  template <std::ranges::random_access_range Items>
+  requires std::ranges::sized_range<Items>
+  explicit loop(const Items& items, const loop_options& options = {}) : loop(std::ranges::size(items), options) {
+    if (at_.fingerprint == 0) at_.fingerprint = cairn::fingerprint(items);
+  }
 
   /// Hands out the next batch. Empty when `epochs` are over. After a break out of the loop it continues with the next batch.
   [[nodiscard]] iterator begin();

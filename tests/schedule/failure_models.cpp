@@ -118,7 +118,6 @@ namespace {
 
 using cairn::any_early_stop;
 using cairn::early_stops::none;
-using cairn::early_stops::past_jobs;
 using cairn::early_stops::uniform;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -153,10 +152,8 @@ TEST_CASE("a job is alive at the part 0, and never more so than before, for ever
   std::mt19937_64 random(1);
   check_laws(none{}, random);
   for (const double a : odd)
-    for (const double b : odd) {
-      check_laws(past_jobs({a, b}), random);
+    for (const double b : odd)
       for (const double c : odd) check_laws(uniform{a, b, c}, random);
-    }
 }
 
 TEST_CASE("stops between two parts fall evenly on what lies between them") {
@@ -186,18 +183,6 @@ TEST_CASE("parts and probabilities that are no numbers stop nothing, and probabi
   CHECK(uniform{0.4, 0.6, no_number}.alive(1) == 1);
   CHECK(uniform{0.4, 0.6, -1}.alive(1) == 1);
   CHECK(uniform{0.4, 0.6, 7}.alive(1) == 0);
-}
-
-TEST_CASE("past jobs: the part of them that got as far") {
-  const past_jobs stops({0.5, 1, 0.2, 3, no_number});
-  CHECK(stops.alive(0.2) == 1);
-  CHECK(stops.alive(0.21) == 0.75);
-  CHECK(stops.alive(0.5) == 0.75);
-  CHECK(stops.alive(0.7) == 0.5);
-  CHECK(stops.alive(1) == 0.5);
-  CHECK(past_jobs({}).alive(1) == 1);
-  CHECK(past_jobs({no_number}).alive(1) == 1);
-  CHECK(past_jobs({0, -1}).alive(0.01) == 0);
 }
 
 TEST_CASE("any model of early stops is as the model that it was made of") {

@@ -517,7 +517,10 @@ TEST_CASE("jobs are stopped where the model of early stops says, and nothing aft
     CHECK(each.saves == each.steps / 100);
     CHECK(each.work == static_cast<double>(each.steps));
   }
-  what.stops = cairn::early_stops::past_jobs({0.25, 1, 1, 1});
+  struct quarter_at_250 {
+    double alive(double part) const { return part > 0.25 ? 0.75 : 1; }
+  };
+  what.stops = quarter_at_250{};
   const auto quarter = mean_of(simulate(what, never_saves{}, {.jobs = 3000}), [](const outcome& each) {
     CHECK((each.steps == 250 || each.steps == 1000));
     return each.steps == 250 ? 1 : 0;

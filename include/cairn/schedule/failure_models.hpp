@@ -6,11 +6,9 @@
 #include <chrono>
 #include <cmath>
 #include <concepts>
-#include <cstddef>
 #include <functional>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "cairn/core/float_bits.hpp"
 
@@ -118,25 +116,6 @@ struct uniform {
     const double passed = to > first ? (std::min)(((std::min)(part, 1.0) - first) / (to - first), 1.0) : 1;
     return 1 - (std::min)(probability, 1.0) * passed;
   }
-};
-
-/// As past jobs did: the part of its length that each of them reached, 1 or more for those that ran to the end (Kaplan's and Meier's
-/// estimate, where only the end censors). NaN is ignored; without past jobs there are no stops. O(log n).
-class past_jobs {
- public:
-  explicit past_jobs(std::vector<double> reached) : reached_(std::move(reached)) {
-    std::erase_if(reached_, [](double part) { return cairn::detail::is_nan(part); });
-    std::sort(reached_.begin(), reached_.end());
-  }
-
-  [[nodiscard]] double alive(double part) const noexcept {
-    if (reached_.empty() || !(part > 0)) return 1;
-    const auto left = reached_.end() - std::lower_bound(reached_.begin(), reached_.end(), (std::min)(part, 1.0));
-    return static_cast<double>(left) / static_cast<double>(reached_.size());
-  }
-
- private:
-  std::vector<double> reached_;  // rising
 };
 
 }  // namespace early_stops
