@@ -77,16 +77,6 @@ void read_all(std::size_t bytes, const Open& open) {
   }
 }
 
-/// An index of version 1 with the contents of one of version 2, but for the leaves and the structure.
-std::string as_version_1(std::string index) {
-  const std::string from = "\"version\":\"2\"";
-  index.replace(index.find(from), from.size(), "\"version\":\"1\"");
-  const auto leaves = index.find("\"leaves\":["), rest = index.rfind("\"weight_map\"");
-  index.erase(leaves, rest - leaves);
-  return index.replace(cairn::detail::index_opening.size(), 16,
-                       cairn::detail::to_hex(cairn::detail::index_checksum(index)));
-}
-
 /// An index that says of the shard what is in it, as far as that can be told.
 std::string index_for(const std::string& shard) {
   cairn::detail::checkpoint_index index;
@@ -106,13 +96,11 @@ std::string index_for(const std::string& shard) {
     index.leaves = std::move(opened.contents.leaves);
     index.storage = std::move(opened.index.storage);
     index.parent = cairn::detail::checkpoint_ref{"step-000000001", 1};
-    auto text = cairn::detail::write_index(index);
-    return opened.index.version == 1 ? as_version_1(std::move(text)) : text;
   } catch (const cairn::error&) {
     index.leaves.clear();
     index.storage.clear();
-    return cairn::detail::write_index(index);
   }
+  return cairn::detail::write_index(index);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include "save_as.hpp"
 #include "store/sample.hpp"
 
-// The checkpoint in tests/golden/evolution-1 was written once, by a program with the types of namespace `then`. It never changes: what
+// The checkpoint in tests/golden/evolution-2 was written once, by a program with the types of namespace `then`. It never changes: what
 // classes say about their changes stays readable. Each test loads it as a later program with other types.
 
 namespace then {
@@ -72,8 +72,7 @@ then::state original() {
   return all;
 }
 
-// evolution-1 is of format version 1, evolution-2 has the same state in version 2.
-const std::string root = CAIRN_TESTS "/golden/evolution-1", root_2 = CAIRN_TESTS "/golden/evolution-2";
+const std::string root = CAIRN_TESTS "/golden/evolution-2";
 const std::string name = cairn::detail::checkpoint_name(1);
 
 template <class State>
@@ -93,7 +92,7 @@ TEST_CASE("the frozen checkpoint still loads into the types of its time, and is 
   CHECK(state.clip.both == original().clip.both);
   cairn::any_store store = cairn::stores::memory();
   tests::save_as(store, name, state, {.step = 1});
-  const cairn::any_store golden = cairn::stores::directory(root_2);
+  const cairn::any_store golden = cairn::stores::directory(root);
   REQUIRE(store.files(name) == golden.files(name));
   for (const auto& file : golden.files(name)) {
     INFO(file);
@@ -102,7 +101,7 @@ TEST_CASE("the frozen checkpoint still loads into the types of its time, and is 
 }
 
 TEST_CASE("writes the frozen checkpoint of the types, for a new version", "[.write]") {
-  cairn::any_store store = cairn::stores::directory(root_2);
+  cairn::any_store store = cairn::stores::directory(root);
   tests::save_as(store, name, load<then::state>(), {.step = 1});
 }
 

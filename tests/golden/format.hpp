@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state that is frozen in tests/golden/format-1 and format-2: every dtype, scalars, empty leaves, slices, structure and odd metrics; in version 2 also
-// boxes, text of a user, and losses.
+// The state that is frozen in tests/golden/format-2: every dtype, scalars, empty leaves, slices, boxes, structure and odd
+// metrics.
 #pragma once
 
 #include <limits>
@@ -26,10 +26,7 @@ struct state {
     add("optimizer.empty", cairn::dtype::f32, {0, 4});
     add("name.\"quoted\"\\\n\u00e9\u20ac", cairn::dtype::u8, {5});
     add("model.large", cairn::dtype::f32, {50, 20});
-  }
-
-  /// Adds what only version 2 has: an array in a grid of boxes, and one in boxes that are no grid.
-  void add_boxes() {
+    // An array in a grid of boxes, and one in boxes that are no grid.
     const auto box = [&](const std::string& path, cairn::extents whole, cairn::extents first, cairn::extents shape) {
       add(path, cairn::dtype::f32, std::move(shape));
       leaves.back().place = std::make_shared<const cairn::detail::box_place>(

@@ -9,6 +9,16 @@
 
 using entry = cairn::detail::structure::mapped_type;
 
+namespace {
+
+cairn::detail::structure read_structure(std::string_view text, std::uint64_t file_bytes) {
+  cairn::detail::structure all;
+  cairn::detail::read_json(text, "here", cairn::detail::structure_form(all, file_bytes));
+  return all;
+}
+
+}  // namespace
+
 TEST_CASE("any structure is written and read back") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 200; ++round) {
@@ -25,7 +35,7 @@ TEST_CASE("any structure is written and read back") {
         made.number = random() >> (random() % 64);
       all["model." + word()] = made;
     }
-    CHECK(cairn::detail::read_structure(cairn::detail::write_structure(all), "here", 4096) == all);
+    CHECK(read_structure(cairn::detail::write_structure(all), 4096) == all);
   }
 }
 
@@ -47,8 +57,7 @@ TEST_CASE("a malformed structure is refused") {
         R"({"p":{"size":1,"index":1}})", R"({"p":{"keys":1}})", R"({"p":{"keys":[1]}})", R"({"p":{"keys":[[]]}})",
         R"({"p":{"size":[1]}})", R"({"p":{"type":["x"]}})", R"({"p":[]})", R"({"p":{"size":{}}})"}) {
     INFO(text);
-    const auto failure =
-        sample::failure_of([&] { static_cast<void>(cairn::detail::read_structure(text, "here", 4096)); });
+    const auto failure = sample::failure_of([&] { static_cast<void>(read_structure(text, 4096)); });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says("here"));
   }
@@ -58,9 +67,8 @@ TEST_CASE("more keys than the file has room for are refused") {
   std::string text = R"({"p":{"keys":[)";
   for (int i = 0; i < 100; ++i) text += i == 0 ? "\"\"" : ",\"\"";
   text += "]}}";
-  CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::read_structure(text, "here", text.size())); }).code ==
-        cairn::errc::corrupt);
-  CHECK(cairn::detail::read_structure(text, "here", 100 * 8)["p"].keys.size() == 100);
+  CHECK(sample::failure_of([&] { static_cast<void>(read_structure(text, text.size())); }).code == cairn::errc::corrupt);
+  CHECK(read_structure(text, 100 * 8)["p"].keys.size() == 100);
 }
 
 TEST_CASE("a file always has room for the keys in it") {
@@ -73,5 +81,5 @@ TEST_CASE("a file always has room for the keys in it") {
   }
   const auto text = cairn::detail::write_structure(all);
   const auto in_header = cairn::detail::json_writer().text(text).take();
-  CHECK(cairn::detail::read_structure(text, "here", in_header.size()) == all);
+  CHECK(read_structure(text, in_header.size()) == all);
 }

@@ -31,8 +31,9 @@ TEST_CASE("a checkpoint that needs such a codec leaves the state as it was") {
   some_leaves state{std::vector<float>(3, 0.5F)};
   const auto before = state.weight;
   const auto failure = sample::failure_of([&] {
-    static_cast<void>(cairn::load(CAIRN_TESTS "/golden/chain-1", state,
-                                  {.filter = [](std::string_view path) { return path == "weight"; }}));
+    static_cast<void>(cairn::load(CAIRN_TESTS "/golden/chain-2", state,
+                                  {.filter = [](std::string_view path) { return path == "weight"; },
+                                   .reshape = [](std::string_view) { return cairn::reshaping::resize; }}));
   });
   CHECK(failure.code == cairn::errc::unsupported);
   CHECK(failure.says("<cairn/encode/lc.hpp>"));

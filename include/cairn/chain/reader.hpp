@@ -81,7 +81,6 @@ class chain_reader {
   using leaf_plan = std::vector<std::size_t>;
 
   void open_ancestors(const any_store& store);
-  void collect_tables();
   void fetch(std::size_t index, std::span<std::byte> out) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
   void read_decoded(std::span<const placed_request> requests, const read_options& options) const;
@@ -90,9 +89,7 @@ class chain_reader {
   std::shared_ptr<file_pool> files_ = std::make_shared<file_pool>();
   std::vector<std::shared_ptr<const checkpoint_reader>> links_;
   std::vector<std::string> names_;  // of the links, in their store
-  std::shared_ptr<const code_tables>
-      tables_1_;              // of all links of version 1, where payloads name tables of older checkpoints
-  mutable std::mutex mutex_;  // guards `tables_`
+  mutable std::mutex mutex_;        // guards `tables_`
   mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>>
       tables_;  // by link and shard
 };

@@ -31,7 +31,6 @@ CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view
   };
   // A merge may replace the checkpoint, and retention then remove the old parent before it is open.
   open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
-  collect_tables();
 }
 
 CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
@@ -43,7 +42,6 @@ CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, st
     fail(errc::unsupported,
          {contents().origin,
           ": is built on another checkpoint and cannot be loaded alone; load the directory of checkpoints"});
-  collect_tables();
 }
 
 CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
@@ -79,19 +77,9 @@ inline void add_tables(code_tables& all, const stored_tables& stored, std::strin
     if (const auto table = read_code_table(id, digits, where); all.find(table.id) == nullptr) all.add(table);
 }
 
-/// Collects the tables of links of version 1.
-CAIRN_INLINE void chain_reader::collect_tables() {
-  code_tables all;
-  for (auto link = links_.rbegin(); link != links_.rend(); ++link)
-    for (std::size_t shard = 0; (*link)->version() == 1 && shard < (*link)->shards(); ++shard)
-      add_tables(all, (*link)->tables_of(shard), (*link)->contents().origin);
-  tables_1_ = std::make_shared<const code_tables>(std::move(all));
-}
-
 /// The tables that payloads of a shard name.
 CAIRN_INLINE std::shared_ptr<const code_tables> chain_reader::tables_of(std::size_t link, std::size_t shard) const {
   const auto& from = *links_[link];
-  if (from.version() == 1) return tables_1_;
   const std::lock_guard lock(mutex_);
   auto& tables = tables_[{link, shard}];
   if (!tables) {
@@ -103,9 +91,9 @@ CAIRN_INLINE std::shared_ptr<const code_tables> chain_reader::tables_of(std::siz
 }
 
 CAIRN_INLINE code_tables chain_reader::tables() const {
-  auto all = *tables_1_;
+  code_tables all;
   for (std::size_t link = links_.size(); link-- > 0;)
-    for (std::size_t shard = 0; links_[link]->version() > 1 && shard < links_[link]->shards(); ++shard) {
+    for (std::size_t shard = 0; shard < links_[link]->shards(); ++shard) {
       if (!links_[link]->is_parsed(shard)) continue;
       for (const auto& table : tables_of(link, shard)->all())
         if (all.find(table.id) == nullptr) all.add(table);

@@ -68,7 +68,7 @@ class checkpoint_list {
   /// The run continues from the restored checkpoint, or anew. The skipped ones do not count from now on, until they are replaced or restored.
   void restored(const std::optional<load_report>& report);
 
-  /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version.
+  /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format version.
   [[nodiscard]] std::vector<removal> retention_plan();
 
   /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.

@@ -197,8 +197,8 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
 }
 
 /// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed for what they
-/// need. Throws errc::io if an index cannot be read, and errc::unsupported for one of a newer format version, whose dependencies are
-/// not known.
+/// need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format version, whose dependencies
+/// are not known.
 CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
   std::vector<retained_entry> entries;
   for (const auto& name : all) {

@@ -29,16 +29,14 @@ struct index_shard {
 };
 
 struct checkpoint_index {
-  unsigned version = 2;  ///< of the format
   checkpoint_info info{};
   std::uint64_t text_bytes = 0;  ///< of the text that it was read from
   std::uint64_t total_size = 0;  ///< bytes of all data sections
   std::vector<index_shard> shards{};
   std::optional<checkpoint_ref> parent{};  ///< of a delta
   std::optional<std::uint64_t> id{};       ///< where it is not derived from the bytes: see checkpoint_id
-  // Of version 1 only the shards have the rest.
-  std::vector<stored_leaf> leaves{};    ///< in ascending order of their paths
-  std::vector<leaf_storage> storage{};  ///< parallel to `leaves`
+  std::vector<stored_leaf> leaves{};       ///< in ascending order of their paths
+  std::vector<leaf_storage> storage{};     ///< parallel to `leaves`
   detail::structure structure{};
 };
 
@@ -48,7 +46,7 @@ struct checkpoint_index {
 /// The checksum of an index, with its own 16 digits taken as zeros.
 [[nodiscard]] CAIRN_INLINE std::uint64_t index_checksum(std::string_view text);
 
-/// The text of index.json, of version 2. errc::invalid for text that is not UTF-8.
+/// The text of index.json. errc::invalid for text that is not UTF-8.
 [[nodiscard]] CAIRN_INLINE std::string write_index(const checkpoint_index& index);
 
 enum class index_part : std::uint8_t {
@@ -57,7 +55,7 @@ enum class index_part : std::uint8_t {
 };
 
 /// Parses and checks the text of an index; `origin` names it in messages. errc::corrupt when it is not what was written,
-/// errc::unsupported when a newer version wrote it.
+/// errc::unsupported when it is of another format version.
 [[nodiscard]] CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin,
                                                         index_part part = index_part::all);
 

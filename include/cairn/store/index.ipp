@@ -29,7 +29,7 @@ CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept
   running_checksum sum;
   const auto add = [&](const std::uint64_t& number) { sum.add(std::as_bytes(std::span(&number, 1))); };
   for (const auto& shard : index.shards) add(shard.header_checksum);
-  if (index.version > 1 && index.parent) add(index.parent->id);
+  if (index.parent) add(index.parent->id);
   return sum.value();
 }
 
@@ -103,12 +103,7 @@ struct info_members {
 
 /// The form of the member `metadata`, which is read into `index`.
 [[nodiscard]] inline json_form metadata_form(checkpoint_index& index, std::string_view origin) {
-  const auto set_version = [&index, origin](const json_value& version) {
-    if (version.text != "1" && version.text != format_version)
-      fail(errc::unsupported, {origin, ": format version \"", version.text, "\" is not 1 or ", format_version,
-                               ", the only ones that this version of cairn reads"});
-    index.version = version.text == "1" ? 1 : 2;
-  };
+  const auto check_version = [origin](const json_value& version) { require_version(version.text, origin); };
   const auto parent = std::make_shared<checkpoint_ref>();
   auto parent_field = parent_form(*parent);
   parent_field.close = [&index, parent](std::string_view) {
@@ -132,7 +127,7 @@ struct info_members {
   return json_object(
       {{"checksum", json_text([](const json_value&) {})},
        {"format", json_text([](const json_value& format) { return format.text == "cairn" ? "" : "is not \"cairn\""; })},
-       {"version", json_text(set_version)},
+       {"version", json_text(check_version)},
        {"step", json_natural([&index](const json_value& step) { index.info.step = step.natural; })},
        {"total_size", json_natural([&index](const json_value& bytes) { index.total_size = bytes.natural; })},
        {"parent", parent_field, false},
@@ -191,23 +186,17 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
   checkpoint_index index{.text_bytes = text.size()};
   leaf_reader leaves(index.leaves, index.storage);
-  bool has_leaves = false, has_structure = false;
   std::vector<json_field> fields{{"metadata", metadata_form(index, origin), true, part == index_part::metadata}};
   if (part == index_part::all) {
     auto leaves_form = leaves.form(), form_of_structure = structure_form(index.structure, text.size());
-    leaves_form.open = [&](std::string_view) { has_leaves = true; };
-    form_of_structure.open = [&](std::string_view) { has_structure = true; };
-    fields.push_back({"leaves", std::move(leaves_form), false});
-    fields.push_back({"structure", std::move(form_of_structure), false});
+    fields.push_back({"leaves", std::move(leaves_form)});
+    fields.push_back({"structure", std::move(form_of_structure)});
     fields.push_back({"weight_map", {}});
   }
   read_json(text, sentence({origin, ": malformed index"}), json_object(std::move(fields)));
   for (std::size_t i = 0; i < index.shards.size(); ++i)
     if (index.shards[i].file != shard_file(i, index.shards.size()))
       fail(errc::corrupt, {origin, ": shard ", i, " is called \"", index.shards[i].file, "\""});
-  const bool is_complete = index.version == 1 ? !has_leaves && !has_structure : has_leaves && has_structure;
-  if (part == index_part::all && !is_complete)
-    fail(errc::corrupt, {origin, ": does not have the members of its version"});
   check_parts(index, origin);
   return index;
 }

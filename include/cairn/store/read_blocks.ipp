@@ -56,7 +56,7 @@ class task_reader {
  private:
   /// Hashes what has been read from byte `at` of the data section on, and compares the checksum of each block that ends in it.
   void check(const stored_shard& shard, std::uint64_t at) {
-    const auto size = shard.metadata.block_bytes;
+    constexpr auto size = block_bytes;
     for (std::span<const std::byte> bytes : buffers_)
       while (!bytes.empty()) {
         const auto block_end = std::min((at / size + 1) * size, shard.header.data_bytes);
@@ -107,8 +107,7 @@ class task_reader {
   }
 
   static void compare(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
-    const auto begin = block * shard.metadata.block_bytes,
-               end = std::min(begin + shard.metadata.block_bytes, shard.header.data_bytes);
+    const auto begin = block * block_bytes, end = std::min(begin + block_bytes, shard.header.data_bytes);
     if (found != shard.metadata.blocks[block])
       fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
                            " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, begin),
@@ -185,7 +184,7 @@ inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
     const auto& shard = checkpoint.shards[step.shard];
-    const auto size = shard.metadata.block_bytes;
+    constexpr auto size = block_bytes;
     read_task task{.shard = step.shard, .begin = step.begin, .end = step.end, .first = i, .last = i + 1};
     for (auto block = step.begin / size; verify && !shard.metadata.blocks.empty() && block * size < step.end; ++block)
       task.checks = task.checks || !shard.verified[block];
@@ -209,7 +208,7 @@ CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<c
   std::vector<read_task> blocks;
   for (const auto& run : runs) {
     const auto& shard = checkpoint.shards[run.shard];
-    const auto size = shard.metadata.block_bytes;
+    constexpr auto size = block_bytes;
     for (auto block = run.first; block < run.last; ++block)
       if (!shard.verified[block])
         blocks.push_back({.shard = run.shard,

@@ -48,8 +48,7 @@ CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored
 [[nodiscard]] CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
                                                     std::size_t index, std::span<std::byte> out);
 
-/// A published checkpoint. Opening reads the index, and of version 1 the headers of the shards; of version 2 a shard is opened when it is needed.
-/// Thread-safe after construction.
+/// A published checkpoint. Opening reads the index; a shard is opened when it is needed. Thread-safe after construction.
 class checkpoint_reader {
  public:
   /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors: not_found, corrupt, unsupported,
@@ -114,11 +113,8 @@ class checkpoint_reader {
     return detail::is_replaced(store, name, opened_->index.shards);
   }
 
-  /// Of the format.
-  [[nodiscard]] unsigned version() const noexcept { return opened_->index.version; }
-
   [[nodiscard]] std::size_t shards() const noexcept { return opened_->shards.size(); }
-  /// The code tables of a shard: of version 2 those that its payloads name, of version 1 some of those that payloads of the checkpoint name.
+  /// The code tables that the payloads of a shard name.
   [[nodiscard]] const stored_tables& tables_of(std::size_t shard) const {
     return opened_->shards[shard].metadata.tables;
   }
@@ -129,10 +125,7 @@ class checkpoint_reader {
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
   CAIRN_INLINE void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
-  /// The bytes of a block of a shard that has a checksum, and of its data section.
-  [[nodiscard]] std::uint64_t block_bytes(std::size_t shard) const {
-    return opened_->shards[shard].metadata.block_bytes;
-  }
+  /// The bytes of its data section.
   [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
 
   /// Reads bytes of the data section of a shard, from `begin` on.

@@ -127,8 +127,7 @@ CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves,
     for (const auto& slice : opened_->slices_of(leaf)) {
       const auto& metadata = opened_->shards[slice.shard].metadata;
       if (slice.bytes != 0 && !metadata.blocks.empty())
-        runs.push_back(
-            {slice.shard, slice.begin / metadata.block_bytes, block_count(slice.end(), metadata.block_bytes)});
+        runs.push_back({slice.shard, slice.begin / block_bytes, block_count(slice.end())});
     }
   verify_blocks(*opened_, runs, threads);
 }

@@ -23,12 +23,19 @@ namespace cairn::inline v0_1::detail {
 
 inline constexpr std::string_view format_version = "2";
 
-/// Bytes of a block of a data section, which has one checksum: in what this version writes, and in version 1.
-inline constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10U, block_bytes_1 = std::uint64_t{1} << 20U;
+/// errc::unsupported unless `version` is that of the format which this version of Cairn reads.
+inline void require_version(std::string_view version, std::string_view origin) {
+  if (version != format_version)
+    fail(errc::unsupported, {origin, ": format version \"", version, "\" is not ", format_version,
+                             ", the only one that this version of cairn reads"});
+}
+
+/// Bytes of a block of a data section, which has one checksum.
+inline constexpr std::uint64_t block_bytes = std::uint64_t{64} << 10U;
 
 /// Blocks of `bytes` bytes of data; the last one may be short.
-[[nodiscard]] constexpr std::uint64_t block_count(std::uint64_t bytes, std::uint64_t block = block_bytes) noexcept {
-  return bytes / block + (bytes % block != 0);
+[[nodiscard]] constexpr std::uint64_t block_count(std::uint64_t bytes) noexcept {
+  return bytes / block_bytes + (bytes % block_bytes != 0);
 }
 
 /// The elements of a leaf that a tensor holds: a run, or a box.
@@ -42,12 +49,10 @@ struct slice_info {
 
 /// What Cairn's metadata say about a shard.
 struct shard_metadata {
-  unsigned version = 0;  ///< of the format; 0 for a file that Cairn did not write: nothing of the rest is there
+  bool is_of_cairn = false;  ///< false: another program wrote the file, and nothing of the rest is there
   std::uint64_t step = 0;
-  std::uint64_t block_bytes = detail::block_bytes;
   std::vector<std::uint64_t> blocks;                      ///< checksum of every block of the data section
   std::map<std::string, slice_info, std::less<>> slices;  ///< by tensor key
-  detail::structure structure;                            ///< of version 1; later versions have it in the index
   encoded_tensors encoded;                                ///< by tensor key
   stored_tables tables;
 
@@ -59,8 +64,8 @@ struct shard_metadata {
   }
 };
 
-/// Reads Cairn's metadata of a parsed header. errc::corrupt where they contradict the file, errc::unsupported for what a newer version
-/// wrote; both name `origin`.
+/// Reads Cairn's metadata of a parsed header. errc::corrupt where they contradict the file, errc::unsupported for another
+/// format version and for what a newer version of Cairn wrote; both name `origin`.
 [[nodiscard]] CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header,
                                                               std::string_view origin);
 

@@ -8,7 +8,6 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/shape_text.hpp"
 #include "cairn/store/shard_metadata.hpp"
-#include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"
 
@@ -131,32 +130,25 @@ CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header
   shard_metadata metadata;
   const auto format = header.metadata.find("cairn.format");
   if (format == header.metadata.end()) return metadata;
-  const bool is_version_1 = format->second == "1";
-  if (!is_version_1 && format->second != format_version)
-    fail(errc::unsupported, {origin, ": format version \"", format->second, "\" is not 1 or ", format_version,
-                             ", the only ones that this version of cairn reads"});
-  metadata.version = is_version_1 ? 1 : 2;
-  if (is_version_1) metadata.block_bytes = block_bytes_1;
-  const std::uint64_t file_bytes = header.data_start + header.data_bytes;
+  require_version(format->second, origin);
+  metadata.is_of_cairn = true;
   bool has_blocks = false;
   for (const auto& [key, value] : header.metadata) {
     if (key == "cairn.step") {
       metadata.step = required_number(value, key, origin);
     } else if (key == "cairn.block_bytes") {
-      if (required_number(value, key, origin) != metadata.block_bytes)
-        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", metadata.block_bytes});
+      if (required_number(value, key, origin) != block_bytes)
+        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", block_bytes});
     } else if (key == "cairn.blocks") {
-      metadata.blocks = read_blocks(value, block_count(header.data_bytes, metadata.block_bytes), origin);
+      metadata.blocks = read_blocks(value, block_count(header.data_bytes), origin);
       has_blocks = true;
     } else if (key == "cairn.slices") {
       metadata.slices = read_slices(value, origin);
-    } else if (key == "cairn.structure" && is_version_1) {
-      metadata.structure = read_structure(value, origin, file_bytes);
     } else if (key == "cairn.encoded") {
       metadata.encoded = read_encoded_tensors(value, origin);
     } else if (key == "cairn.tables") {
       metadata.tables = read_tables(value, origin);
-    } else if (key.starts_with("cairn.") && key != "cairn.format" && !(is_version_1 && key == "cairn.parent")) {
+    } else if (key.starts_with("cairn.") && key != "cairn.format") {
       fail(errc::unsupported, {origin, ": \"", key, "\" in its metadata is from a newer version of cairn"});
     }
   }

@@ -38,17 +38,16 @@ class slice_window {
     from_ = &from;
     shard_ = slice.shard;
     begin_ = slice.begin;
-    const auto size = from.block_bytes(shard_);
-    current_->cover(begin_ / size, block_count(slice.end(), size), size, spare_);
-    return current_->memory.bytes().subspan(begin_ - current_->first * size, slice.bytes);
+    current_->cover(begin_ / block_bytes, block_count(slice.end()), spare_);
+    return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
 
   /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: those of checkpoint_reader::read.
   void need(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     auto& now = *current_;
-    const auto size = from_->block_bytes(shard_);
-    const auto last = block_count(begin_ + end, size) - now.first;
+    constexpr auto size = block_bytes;
+    const auto last = block_count(begin_ + end) - now.first;
     for (auto block = (begin_ + begin) / size - now.first; block < last; ++block) {
       if (now.is_read[block]) continue;
       auto next = block;
@@ -68,12 +67,12 @@ class slice_window {
   /// Consecutive blocks of a shard.
   struct window {
     page_buffer memory{};
-    std::uint64_t first = 0, block_bytes = 0;
+    std::uint64_t first = 0;
     std::vector<bool> is_read{};
 
     /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side. Takes `spare` if it needs memory.
-    void cover(std::uint64_t begin, std::uint64_t end, std::uint64_t size, page_buffer& spare) {
-      block_bytes = size;
+    void cover(std::uint64_t begin, std::uint64_t end, page_buffer& spare) {
+      constexpr auto size = block_bytes;
       const auto old_end = first + is_read.size();
       if (begin >= first && end <= old_end) return;
       if (begin > first && begin <= old_end) begin = std::max(first, begin - std::min(begin, few));

@@ -78,8 +78,8 @@ void for_each_common_run(const Piece& a, const Other& b, const extents& shape, c
   if (begin < end) act(begin - a.first, begin - b.first, end - begin);
 }
 
-/// Opens checkpoint `name` and checks its index; of version 1 also its shards. If it is replaced meanwhile, as by merging, either the old or the new one
-/// is opened. `files` keeps its shards open. Errors: not_found, corrupt, unsupported, io.
+/// Opens checkpoint `name` and checks its index. If it is replaced meanwhile, as by merging, either the old or the new one is
+/// opened. `files` keeps its shards open. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
                                                              std::shared_ptr<file_pool> files = {});
 

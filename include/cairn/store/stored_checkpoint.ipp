@@ -122,18 +122,15 @@ CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t 
 
 /// Reads the header of a shard and compares it with the index.
 [[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
-                                             const index_shard& listed, unsigned version, std::uint64_t step) {
+                                             const index_shard& listed, std::uint64_t step) {
   auto shard = open_shard(std::move(file), std::move(where), listed.header_checksum);
-  if (shard.metadata.version == 0) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
-  if (shard.metadata.version != version)
-    fail(errc::corrupt, {shard.where, ": is of another format version than its index"});
+  if (!shard.metadata.is_of_cairn) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
   if (shard.metadata.step != step) fail(errc::corrupt, {shard.where, ": is of another step than its index"});
   return shard;
 }
 
-/// What the headers of all shards say of one leaf.
+/// What the header of a file says of one leaf.
 struct found_leaf {
-  std::string where;  // the first shard that has it
   dtype type{};
   extents shape;
   std::vector<placed_piece> pieces;
@@ -141,53 +138,39 @@ struct found_leaf {
   std::uint64_t bytes = 0;
 };
 
-/// Finds the leaves in the headers of all shards, where no index has them: of version 1, and of single files.
+/// Finds the leaves in the header of a single file, which no index has.
 inline void collect_leaves(stored_checkpoint& checkpoint) {
   std::map<std::string, found_leaf, std::less<>> found;
-  for (std::size_t i = 0; i < checkpoint.shards.size(); ++i) {
-    const auto& shard = checkpoint.shards[i];
-    for (const auto& tensor : shard.header.tensors) {
-      const auto [type, shape] = shard.metadata.elements_of(tensor);
-      const auto slice = shard.metadata.slices.find(tensor.key);
-      const bool is_whole = slice == shard.metadata.slices.end();
-      auto piece = is_whole ? placed_piece{i, 0, element_count(*shape), {}}
-                            : placed_piece{i, slice->second.first, slice->second.count, slice->second.region};
-      const auto& path = is_whole ? tensor.key : slice->second.leaf;
-      if (!is_whole && slice_key(path, piece) != tensor.key)
-        fail(errc::corrupt, {shard.where, ": \"", tensor.key, "\" is not the key of the slice that it is said to be"});
-      const auto [at, is_first] = found.try_emplace(path);
-      auto& leaf = at->second;
-      const auto& leaf_shape = is_whole ? *shape : slice->second.shape;
-      if (is_first) {
-        leaf.where = shard.where;
-        leaf.type = type;
-        leaf.shape = leaf_shape;
-      }
-      if (leaf.type != type || leaf.shape != leaf_shape)
-        fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
-      leaf.pieces.push_back(std::move(piece));
-      const auto how = shard.metadata.encoded.find(tensor.key);
-      add_piece(leaf.encoded, leaf.bytes, how == shard.metadata.encoded.end() ? nullptr : &how->second,
-                tensor.end - tensor.begin);
+  const auto& shard = checkpoint.shards[0];
+  for (const auto& tensor : shard.header.tensors) {
+    const auto [type, shape] = shard.metadata.elements_of(tensor);
+    const auto slice = shard.metadata.slices.find(tensor.key);
+    const bool is_whole = slice == shard.metadata.slices.end();
+    auto piece = is_whole ? placed_piece{0, 0, element_count(*shape), {}}
+                          : placed_piece{0, slice->second.first, slice->second.count, slice->second.region};
+    const auto& path = is_whole ? tensor.key : slice->second.leaf;
+    if (!is_whole && slice_key(path, piece) != tensor.key)
+      fail(errc::corrupt, {shard.where, ": \"", tensor.key, "\" is not the key of the slice that it is said to be"});
+    const auto [at, is_first] = found.try_emplace(path);
+    auto& leaf = at->second;
+    const auto& leaf_shape = is_whole ? *shape : slice->second.shape;
+    if (is_first) {
+      leaf.type = type;
+      leaf.shape = leaf_shape;
     }
+    if (leaf.type != type || leaf.shape != leaf_shape)
+      fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
+    leaf.pieces.push_back(std::move(piece));
+    const auto how = shard.metadata.encoded.find(tensor.key);
+    add_piece(leaf.encoded, leaf.bytes, how == shard.metadata.encoded.end() ? nullptr : &how->second,
+              tensor.end - tensor.begin);
   }
   for (auto& [path, leaf] : found) {
     auto& storage = checkpoint.index.storage.emplace_back();
     if (const auto fault = make_layout(std::move(leaf.pieces), leaf.shape, storage.layout); !fault.empty())
-      fail(errc::corrupt, {leaf.where, ": \"", path, "\" ", fault});
+      fail(errc::corrupt, {shard.where, ": \"", path, "\" ", fault});
     if (leaf.encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*leaf.encoded));
     checkpoint.contents.leaves.push_back({path, leaf.type, std::move(leaf.shape)});
-  }
-}
-
-/// The structure that the shards of version 1 have. Those with the same path must agree.
-inline void unite_structures(stored_checkpoint& checkpoint) {
-  auto& all = checkpoint.contents.structure;
-  for (std::size_t i = 0; i < checkpoint.shards.size(); ++i) {
-    const auto& shard = checkpoint.shards[i];
-    for (const auto& [path, entry] : shard.metadata.structure)
-      if (all.emplace(path, entry).first->second != entry)
-        fail(errc::corrupt, {shard.where, ": the shards disagree about the structure at \"", path, "\""});
   }
 }
 
@@ -219,19 +202,9 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::stri
             return again ? open_file_again(store, name, shard) : open_file(store, name, shard);
           });
         },
-        [origin = opened.contents.origin, listed, version = opened.index.version, step = opened.index.info.step](
-            std::size_t number, auto file) {
-          return open_shard(std::move(file), sentence({origin, "/", listed[number].file}), listed[number], version,
-                            step);
+        [origin = opened.contents.origin, listed, step = opened.index.info.step](std::size_t number, auto file) {
+          return open_shard(std::move(file), sentence({origin, "/", listed[number].file}), listed[number], step);
         });
-    if (opened.index.version == 1) {
-      collect_leaves(opened);
-      unite_structures(opened);
-      if (!opened.index.parent && std::any_of(opened.index.storage.begin(), opened.index.storage.end(),
-                                              [](const auto& each) { return each.encoded && each.encoded->relative; }))
-        fail(errc::corrupt,
-             {opened.contents.origin, ": has leaves that are stored relative to a parent, but there is none"});
-    }
     return opened;
   };
   return open_again(open, [&] { return is_replaced(store, name, listed); });
@@ -245,12 +218,9 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> f
       1, [only](std::size_t) { return std::move(*only); },
       [origin = std::move(origin)](std::size_t, auto from) { return open_shard(std::move(from), origin); });
   const auto& metadata = opened.shards[0].metadata;
-  opened.index.version = metadata.version == 1 ? 1 : 2;
   opened.index.info.step = metadata.step;
   opened.index.total_size = opened.shards[0].header.data_bytes;
   collect_leaves(opened);
-  unite_structures(opened);
-  opened.contents.has_structure = metadata.version == 1;
   return opened;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/structure.hpp"
@@ -20,10 +19,6 @@ CAIRN_INLINE void write_structure(json_writer& json, const structure& all);
 
 /// The form of a structure, which is read into `all`, from a file of `file_bytes` bytes.
 [[nodiscard]] CAIRN_INLINE json_form structure_form(structure& all, std::uint64_t file_bytes);
-
-/// The structure of `text`, which came from a file of `file_bytes` bytes. errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin,
-                                                    std::uint64_t file_bytes);
 
 }  // namespace cairn::inline v0_1::detail
 

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <vector>
 
-#include "cairn/core/error.hpp"
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"
 
@@ -98,12 +98,6 @@ CAIRN_INLINE json_form structure_form(structure& all, std::uint64_t file_bytes) 
   const auto close = [now](std::string_view) { return now->fields == 1 ? "" : "does not have one kind"; };
   return json_map(json_object(std::move(forms), open, close),
                   [&all, now](std::string_view path) { return make_member(all, path, now->entry); });
-}
-
-CAIRN_INLINE structure read_structure(std::string_view text, std::string_view origin, std::uint64_t file_bytes) {
-  structure all;
-  read_json(text, sentence({origin, ": malformed cairn.structure"}), structure_form(all, file_bytes));
-  return all;
 }
 
 }  // namespace cairn::inline v0_1::detail
