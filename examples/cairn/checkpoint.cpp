@@ -167,7 +167,8 @@ cairn::import_report read_foreign(const std::string& file, const std::string& ch
     return cairn::import_file(file, checkpoint, options);
   } catch (const cairn::error& cause) {
     const auto code = cause.code();
-    if (code == errc::invalid || code == errc::no_memory)
+    if (code == errc::no_memory) cairn::fail(errc::invalid, {cause.sentence()});
+    if (code == errc::invalid)
       cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
     if (code == errc::unsupported)
       cairn::fail(errc::invalid, {cause.sentence(), "; convert it with numpy or PyTorch first"});

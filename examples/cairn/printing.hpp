@@ -5,7 +5,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in src/cairn/.
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,12 +25,6 @@
 namespace py = pybind11;
 
 namespace {
-
-/// In the order of cairn::errc.
-constexpr std::array<const char*, 12> code_names{"io",       "no_memory",   "corrupt",   "unreadable",
-                                                 "mismatch", "not_found",   "busy",      "stale",
-                                                 "invalid",  "unsupported", "cancelled", "lost_rank"};
-static_assert(code_names.size() == static_cast<std::size_t>(cairn::errc::lost_rank) + 1);
 
 /// numpy has no bfloat16 and no 8-bit floating point.
 bool is_in_numpy(cairn::dtype type) {
@@ -158,7 +151,7 @@ PYBIND11_MODULE(_cairn, module) {
       if (cause) std::rethrow_exception(cause);
     } catch (const cairn::error& failure) {
       const py::object made = static_cast<py::object&>(error)(failure.what());
-      made.attr("code") = code_names.at(static_cast<std::size_t>(failure.code()));
+      made.attr("code") = std::string(cairn::name(failure.code()));
       PyErr_SetObject(error.ptr(), made.ptr());
     }
   });
