@@ -27,7 +27,7 @@ void train(const std::vector<char>& images) {
   ckpt.restore(state);                                // loads the newest valid checkpoint; does nothing on the first run
   for (const cairn::batch& batch : state.data) {      // continues with the images that come next
     loss = train_one_step(state, batch.items);         // your function; it also increments state.step
-    // Copies the state if a save is due; a background thread writes it. Throws if a save has failed (disk full).
+    // Copies the state if a save is due; a thread writes it. Throws when saves have failed for a minute (disk full).
     if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return;  // a signal came, and the state is saved
   }
   ckpt.save(state, {.step = state.step, .loss = loss});  // saves the final state and waits until it is on disk

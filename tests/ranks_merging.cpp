@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <map>
@@ -272,6 +273,22 @@ TEST_CASE("a merge that fails at one rank fails at all, and leaves the chain as 
           break;
         }
       }
+}
+
+TEST_CASE("ranks do not try a merge that fails again in silence: the next step throws") {
+  const cairn::any_store store = cairn::stores::memory();
+  std::atomic<bool> writes{true};
+  const auto thrown = common(at_each(2, [&](const cairn::groups::threads& group) {
+    auto options = merging(2);
+    options.retry_for = std::chrono::hours(1);
+    options.on_event = [&](const cairn::event& what) {  // before the merge begins
+      if (what.what == cairn::event::kind::published && what.step == 3) writes = false;
+    };
+    cairn::checkpointer checkpoints(broken_store(store, &writes), options, group);
+    for (std::uint64_t step = 1; step <= 4; ++step) static_cast<void>(checkpoints.step(state_at(step), {.step = step}));
+  }));
+  CHECK(thrown.find("the disk is full") != std::string::npos);
+  CHECK(store.list().size() == 3);
 }
 
 TEST_CASE("a chain that one rank cannot read is merged by none") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Saves where the machine or a cgroup leaves less memory than a copy of the state needs.
+#include <csignal>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -144,6 +145,28 @@ TEST_CASE("not even a part fits: an error, and nothing is left behind") {
   CHECK(failure.says("give the job more memory"));
   CHECK(run.stats().failed == 1);
   CHECK(store.list().empty());
+}
+
+TEST_CASE("not even a part fits of a save without a copy: save throws, and after a signal the state is saved raw") {
+  const machine here;
+  here.cgroup_leaves(mebibyte);
+  const cairn::stores::memory store;
+  const auto state = random_state(5);
+  std::vector<cairn::event::kind> events;
+  cairn::checkpointer run(store, {.when = cairn::policies::every_steps{100},
+                                  .on_event = [&](const cairn::event& what) { events.push_back(what.what); },
+                                  .preempt = {SIGUSR1}});
+  CHECK(sample::failure_of([&] { run.save(state, {.step = 1}); }).code == cairn::errc::no_memory);
+  using enum cairn::event::kind;
+  CHECK(events == std::vector{started, failed});
+  CHECK(run.stats().failed == 1);
+  CHECK(store.list().empty());
+  std::raise(SIGUSR1);
+  CHECK(run.step(state, {.step = 2}).stop);
+  CHECK(run.stats().failed == 1);
+  state_of_4_mebibytes loaded;
+  REQUIRE(cairn::checkpointer(store).restore(loaded)->step == 2);
+  CHECK(loaded.values == state.values);
 }
 
 TEST_CASE("the share of a rank is not cut: all ranks throw the error") {

@@ -104,7 +104,7 @@ class checkpointer {
 
   /// Reports that a step is done. When the policy says so, copies the state and returns: the copy is encoded, written and published in
   /// the background, and the training may change the state at once. Throws the error of an earlier save in the background, once, before it
-  /// saves (see `on_failure`). After a signal of `preempt`, and shortly before `until`, it saves at once, within the deadline if that is possible, and the
+  /// saves; errc::io only when saves have failed for `retry_for` (see `on_failure`). After a signal of `preempt`, and shortly before `until`, it saves at once, within the deadline if that is possible, and the
   /// result says `stop`; `wait` then throws the earlier error. errc::stale, whether or not a save is due: a step below that of the newest checkpoint or
   /// of the running save, unless `on_older_step` is set. The same step again replaces its checkpoint.
   template <detail::state_object State>

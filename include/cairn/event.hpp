@@ -18,7 +18,7 @@ struct event {
   /// The kinds of events.
   enum class kind : std::uint8_t {
     started,  ///< a save of a state of `total` bytes begins
-    staged_in_parts,  ///< the state is larger than the memory for its copy, so the trainer waits for all but the last part: `message`
+    staged_in_parts,  ///< the save is made in parts, since `max_staging_bytes` or the memory that is left does not hold all of it: `message`
     copied,  ///< the state, in a group the share of this rank, is copied and the training continues: `bytes` of `total`, for which the trainer waited `seconds`
     anchored,  ///< a delta was due, and the checkpoint becomes whole, since its parent cannot be used: `message` says why
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`

@@ -53,9 +53,9 @@ enum class when_older : std::uint8_t {
 
 /// A save that `step` started has failed, or the policy's `should_save` has thrown.
 enum class when_failed : std::uint8_t {
-  /// An error of the copy or the policy is thrown by the same `step`; one of the background by the next call, once. But after errc::io in the
-  /// background, which may pass, `step` and the other calls do not throw for `retry_for`; only `wait` does. Meanwhile saves are tried again
-  /// with growing pauses, as with `keep_training`.
+  /// An error of the copy or the policy is thrown by the same `step`; one of the background by the next call, once. But after errc::io of a
+  /// save in the background, which may pass, only `wait` throws until saves have failed for `retry_for`. Meanwhile saves are tried again with
+  /// growing pauses, as with `keep_training`.
   raise,
   /// Only `save_handle::get` throws it, and `step` if the save after a signal fails; also an event, and counted in `stats`. Then `step`
   /// makes no save for as long as the failed one took; after each further failure at least twice as long, at most ten minutes.
@@ -99,8 +99,8 @@ struct checkpointer_options {
   when_busy on_busy = when_busy::skip;                     ///< a save is due while another one runs
   when_destroyed on_destruction = when_destroyed::finish;  ///< what the destructor does with a running save
   when_failed on_failure = when_failed::raise;             ///< who hears of errors of saves in the background
-  /// With when_failed::raise: how long saves in the background may go on to fail with errc::io before `step` throws; 0: it throws the first
-  /// error. Of a group, that of rank 0.
+  /// With when_failed::raise and `asynchronous`, else without effect: how long saves in the background may fail with errc::io before the next
+  /// call throws; 0: it throws the first error. Of a group, that of rank 0.
   std::chrono::duration<double> retry_for{60};
   when_older on_older_step = when_older::refuse;  ///< a step is below that of the newest checkpoint
   /// A save or merge in the background that makes no progress for this long, above 0, is reported, once, as the event `hanging`: by `step`,

@@ -1332,6 +1332,36 @@ TEST_CASE("a failure that does not pass ends the run; one that is not of the sto
   CHECK(run.stats().failed == 1);
 }
 
+TEST_CASE("a merge that fails is not tried again in silence: the next call throws") {
+  for (const bool by_step : {true, false}) {
+    tests::gated_store gated;
+    gated.refuses = [&](std::string_view name) {  // only a merge replaces a checkpoint here
+      const auto there = gated.inner.list();
+      return std::find(there.begin(), there.end(), name) != there.end();
+    };
+    checkpointer run(gated, {.when = every_step{1},
+                             .codecs = chain::mixed_rules(),
+                             .chain = {.anchor_every = 1000, .merge_every = 2},
+                             .on_busy = cairn::when_busy::wait,
+                             .retry_for = std::chrono::hours(1)});
+    std::mt19937 random(3);
+    auto state = chain::start(random);
+    const auto failure = sample::failure_of([&] {
+      for (std::uint64_t step = 1; step <= 5; ++step) {
+        if (by_step)
+          std::ignore = run.step(state, {.step = step});
+        else
+          run.save(state, {.step = step});
+        chain::train(state, random);
+      }
+    });
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says("the disk is full"));
+    CHECK(run.stats().saves >= 3);
+    CHECK(run.stats().failed == 1);
+  }
+}
+
 TEST_CASE("while a retry waits, save and a stop save at once") {
   tests::gated_store gated;
   bool is_full = true;

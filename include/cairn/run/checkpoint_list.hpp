@@ -46,8 +46,8 @@ class checkpoint_list {
     newest_step_.reset();
     known_.clear();
   }
-  /// The save of `job` has failed. Its checkpoint may have changed, and no other: it is published if only a sync after that has failed. It is then
-  /// the run's own, unless one of another run may have been there before.
+  /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's own, unless a checkpoint of its
+  /// step or later was there before.
   void failed(const save_job& job) {
     if (newest_step_ && *newest_step_ < job.info.step) run_step_ = job.info.step;
     newest_step_.reset();

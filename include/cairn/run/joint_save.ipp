@@ -63,7 +63,7 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
     if (ranks_.is_leader()) made->pieces = plan->pieces();
     made->hash = agreement_hash(job, *plan, series_.deltas_to_merge());
     const std::vector<std::vector<planned_copy>> shares{staging_.plan(job.what.leaves, made->own_pieces)};
-    if (const auto fits = part_that_fits(job, staging::bytes_for(job.what.leaves, shares.front()), 1.0 / ranks_.size()))
+    if (const auto fits = fit_save(job, staging::bytes_for(job.what.leaves, shares.front()), 1.0 / ranks_.size()))
       fail(errc::no_memory,
            {fits->reason, "; the share of a rank is copied as a whole: use more memory or more ranks"});
     made->share = std::move(staging_.copy(job.what.leaves, shares, options_.copy_threads).front());

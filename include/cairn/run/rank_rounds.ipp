@@ -174,8 +174,8 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
       last.has_failed || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
   const bool is_of_merge = is_of_save && joint_ && joint_->is_merge;
   const bool keeps = options_.on_failure == when_failed::keep_training;
-  const bool tries_again = last.has_failed && ranks_.from_leader([&] { return may_pass(*agreed); });
-  if ((keeps || tries_again) && !is_of_merge) {
+  const bool tries_again = last.has_failed && !is_of_merge && ranks_.from_leader([&] { return is_retried(*agreed); });
+  if ((keeps && !is_of_merge) || tries_again) {
     policy_.delay_retry(is_of_save);
     is_pausing_ = true;
   }

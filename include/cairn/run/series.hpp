@@ -43,7 +43,7 @@ class checkpoint_series {
 
   /// See checkpointer::restore.
   std::optional<load_report> restore(any_mutable_state state, const load_options& options);
-  /// See checkpointer::restore_best; without an order, checkpointer::restore_finite.
+  /// By `order`; nullopt: the newest whose loss is finite.
   std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
                                         const load_options& options);
 

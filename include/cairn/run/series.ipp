@@ -78,11 +78,9 @@ CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(
     try {
       const auto metrics = read_index(store_, name).info.metrics;
       const auto at = metrics.find(metric);
-      if (at == metrics.end() || is_nan(at->second)) continue;
-      if (order)
-        found.push_back({order->lower_is_better ? at->second : -at->second, name});
-      else if (is_finite(at->second))
-        found.push_back({0, name});
+      if (at == metrics.end() || (order ? is_nan(at->second) : !is_finite(at->second))) continue;
+      const double sign = !order ? 0 : order->lower_is_better ? 1 : -1;
+      found.push_back({sign * at->second, name});
     } catch (const error& cause) {
       if (!is_of_checkpoint(cause.code())) throw;
       names.push_back(name);

@@ -103,8 +103,8 @@ class session {
   void continue_at(std::uint64_t step);
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void prepare(any_state state) noexcept;
-  [[nodiscard]] std::optional<part_of_memory> part_that_fits(const save_job& job, std::uint64_t copied,
-                                                             double share) const;
+  [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
+  [[nodiscard]] double part_to_encode(const save_job& job) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const save_job& job) const;
   [[nodiscard]] std::size_t parts_of(const save_job& job);
   [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
@@ -124,9 +124,9 @@ class session {
   void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
   save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
   void set_background_hooks(save_job& job);
-  /// `plan`: of a group of ranks. `parts`: of a single one, see checkpoint_series::save.
+  /// `plan`: of a group of ranks.
   save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall,
-                       const plan::partition* plan = nullptr, std::size_t parts = 0);
+                       const plan::partition* plan = nullptr);
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
   [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
   template <class Act>
@@ -134,7 +134,7 @@ class session {
   double stalled(const stopwatch& since);
   void collect_background_result();
   void learn();
-  [[nodiscard]] bool may_pass(const error& failure) const;
+  [[nodiscard]] bool is_retried(const error& failure) const;
   bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
   void begin_background_work() noexcept;
   void report_hang() noexcept;

@@ -88,14 +88,13 @@ CAIRN_INLINE void session::collect_background_result() {
   const auto failure = record_.take_failure();
   if (!failure) return learn();
   background_.wait();
-  const bool keeps = options_.on_failure == when_failed::keep_training, tries_again = may_pass(*failure);
-  if ((keeps || tries_again) && !is_published_) policy_.delay_retry(true);
-  learn();  // of the save, if only the merge after it has failed
+  const bool keeps = options_.on_failure == when_failed::keep_training;
+  const bool tries_again = !is_published_ && is_retried(*failure);
+  if ((keeps && !is_published_) || tries_again) policy_.delay_retry(true);
+  learn();  // of the save, if only the merge after it has failed; or of that after a signal
+  if (tries_again) kept_failure_ = failure;
   policy_.fall_back(record_);
-  if (tries_again)
-    kept_failure_ = failure;
-  else if (!keeps)
-    throw error(*failure);
+  if (!keeps && !tries_again) throw error(*failure);
 }
 
 /// Reports the newest save to the policy once it is published. Earlier failures do not count then.
@@ -103,8 +102,8 @@ CAIRN_INLINE void session::learn() {
   if (policy_.learn(record_)) kept_failure_.reset();
 }
 
-/// Whether the save is to be tried again after an error of the background that is not thrown yet.
-CAIRN_INLINE bool session::may_pass(const error& failure) const {
+/// Whether a save in the background that has failed is tried again, and its error not thrown yet.
+CAIRN_INLINE bool session::is_retried(const error& failure) const {
   return options_.on_failure == when_failed::raise && failure.code() == errc::io &&
          policy_.failing_seconds() < options_.retry_for.count();
 }

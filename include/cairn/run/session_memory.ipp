@@ -16,10 +16,10 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Which part fits of a save that copies `copied` bytes at a time, 0 if it makes no copy, and encodes `share` of the state at a time. Nothing where
-/// all fits. What is allocated already is used again.
-CAIRN_INLINE std::optional<part_of_memory> session::part_that_fits(const save_job& job, std::uint64_t copied,
-                                                                   double share) const {
+/// What part of the save fits into the memory that is left; nothing if all fits. `copied`: bytes of its largest copy, 0 without one. `share`: the
+/// part of the state that is encoded at a time. The staging buffer counts as free.
+CAIRN_INLINE std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied,
+                                                         double share) const {
   const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
   const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
   const auto beside = series_.has_references() ? 0 : own.references / ranks_.size();
@@ -27,7 +27,7 @@ CAIRN_INLINE std::optional<part_of_memory> session::part_that_fits(const save_jo
   if (copied - there + encoded + beside == 0) return std::nullopt;
   auto left = memory_left_now();
   left.bytes += std::min(there, std::numeric_limits<std::uint64_t>::max() - left.bytes);
-  return detail::part_that_fits(left, copied + encoded, beside);
+  return fit_memory(left, copied + encoded, beside);
 }
 
 /// The copy of the state: in parts where the options ask for it, or memory is short.
@@ -36,17 +36,27 @@ CAIRN_INLINE staging_plan session::plan_copy(const save_job& job) const {
     return plan_staging(staging_, job.what.leaves, options_.shards, limit);
   };
   auto plan = cut(options_.max_staging_bytes);
-  const auto fits = part_that_fits(job, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
+  const auto fits = fit_save(job, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
   if (!fits) return plan;
   plan = cut(static_cast<std::uint64_t>(fits->part * static_cast<double>(plan.bytes)));
   plan.reason = ": " + fits->reason + "; max_staging_bytes sets the size of a part";
   return plan;
 }
 
-/// Into how many parts a save is cut that the trainer waits for; 0: it is not cut.
+/// What part fits of a save without a copy: 1 is all; 0: not even a small one, so that the save would throw errc::no_memory.
+CAIRN_INLINE double session::part_to_encode(const save_job& job) const noexcept {
+  try {
+    const auto fits = fit_save(job, 0, 1);
+    return fits ? fits->part : 1;
+  } catch (...) {
+    return 0;
+  }
+}
+
+/// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.
 CAIRN_INLINE std::size_t session::parts_of(const save_job& job) {
   try {
-    const auto fits = part_that_fits(job, 0, 1);
+    const auto fits = fit_save(job, 0, 1);
     if (!fits) return 0;
     const auto parts = static_cast<std::size_t>(1 / fits->part) + 1;
     auto what = series_.about(event::kind::staged_in_parts, job);
@@ -54,7 +64,7 @@ CAIRN_INLINE std::size_t session::parts_of(const save_job& job) {
     record_.emit(what);
     return parts;
   } catch (...) {
-    throw error(failed(job.info.step, std::current_exception()));
+    throw error(series_.failed(series_.about(event::kind::failed, job), std::current_exception()));
   }
 }
 
@@ -68,7 +78,7 @@ CAIRN_INLINE std::uint64_t session::bytes_to_stage(any_state state) {
   separate_own(job, ranks_.rank());
   const auto bytes =
       staging::bytes_for(leaves, staging_.plan(leaves, share_of(job, shares_.plan_for(job), ranks_.rank())));
-  return part_that_fits(job, bytes, 1.0 / ranks_.size()) ? 0 : bytes;
+  return fit_save(job, bytes, 1.0 / ranks_.size()) ? 0 : bytes;
 }
 
 /// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.

@@ -158,13 +158,13 @@ CAIRN_INLINE save_report session::save_sync(any_state state, const observation& 
                                             bool ends_run) {
   const stopwatch stall;
   const auto job = make_job(state, now, kind, ends_run);
-  const auto parts = parts_of(*job);
-  if (const auto same = ends_run && parts == 0 ? find_same(*job) : std::nullopt) {
+  // The comparison encodes all at once: none where the save is made in parts.
+  if (const auto same = ends_run && part_to_encode(*job) >= 1 ? find_same(*job) : std::nullopt) {
     series_.note_end(*job);
     stalled(stall);
     return *same;
   }
-  auto report = run_sync(job, kind, stall, nullptr, parts);
+  auto report = run_sync(job, kind, stall);
   stalled(stall);
   if (series_.is_merge_due()) {
     limiter_.begin(options_.max_bytes_per_second);
@@ -202,12 +202,12 @@ CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) 
 }
 
 CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
-                                           const stopwatch& stall, const plan::partition* plan, std::size_t parts) {
+                                           const stopwatch& stall, const plan::partition* plan) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();
   return with_failures_counted([&] {
-    auto report = plan ? series_.save_together(job, *plan, shares_) : series_.save(job, parts);
+    auto report = plan ? series_.save_together(job, *plan, shares_) : series_.save(job, parts_of(*job));
     const double now = policy_.seconds();
     record_.published({job->info.step, now, report, kind_of(kind, report), true});
     ranks_.all([&] {
@@ -228,8 +228,8 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress
   };
 }
 
-/// Saves the state of this step before the deadline of the signal or the time limit, raw if encoding would take too long. An earlier error of the background
-/// thread is not thrown here, but by `wait`.
+/// Saves the state of this step before the deadline of the signal or the time limit, raw if encoding would take too long or has no memory. An earlier
+/// error of the background thread is not thrown here, but by `wait`.
 CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& now) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
@@ -250,12 +250,12 @@ CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& n
   step_outcome outcome{.stop = true};
   std::optional<save_kind> kind;
   job->info.notes = policy_.notes(now.step, true, record_);  // the policy has learned of the save that was waited for
-  if (plan.as_raw) {
+  if (plan.as_raw || part_to_encode(*job) <= 0) {
     kind = save_kind::raw;
     save_raw(*job);
   }
   const auto progress = std::make_shared<save_progress>();
-  progress->published(run_sync(job, kind, stall, nullptr, parts_of(*job)));
+  progress->published(run_sync(job, kind, stall));
   outcome.started = true;
   outcome.save = save_handle(progress);
   preempted_step_ = now.step;

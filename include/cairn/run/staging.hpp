@@ -198,24 +198,24 @@ struct staging_plan {
 };
 
 /// Which part of a save fits into memory, and why not all of it.
-struct part_of_memory {
+struct memory_fit {
   double part = 1;
   std::string reason{};
 };
 
-/// What fits into the memory that is left where a save takes `bytes`, which it can take in parts, and `beside`, which it cannot; nothing where all
-/// fits. A save may take 7/8 of what is left; a part, half of what is left for parts. errc::no_memory where not even a part of 1 MiB fits.
-[[nodiscard]] inline std::optional<part_of_memory> part_that_fits(const memory_left& left, std::uint64_t bytes,
-                                                                  std::uint64_t beside) {
+/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save may take 7/8 of what is left;
+/// a part, half of what `fixed` leaves. errc::no_memory if not even a part of 1 MiB fits.
+[[nodiscard]] inline std::optional<memory_fit> fit_memory(const memory_left& left, std::uint64_t divisible,
+                                                          std::uint64_t fixed) {
   constexpr double least_part = 1 << 20;
-  const auto size = static_cast<double>(bytes), fixed = static_cast<double>(beside);
+  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
   const auto have = static_cast<double>(left.bytes);
-  if (size + fixed <= have / 8 * 7) return std::nullopt;
+  if (size + beside <= have / 8 * 7) return std::nullopt;
   const auto why =
-      sentence({"the save needs ", bytes + beside, " bytes of memory, and ", left.of, " leaves ", left.bytes});
-  const auto part = (have - fixed) / 2;
+      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
+  const auto part = (have - beside) / 2;
   if (part < least_part) fail(errc::no_memory, {why, "; give the job more memory"});
-  return part_of_memory{part / size, why};
+  return memory_fit{part / size, why};
 }
 
 /// Cuts the leaves into `shards` shards, see divide_evenly; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.

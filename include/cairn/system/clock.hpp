@@ -18,7 +18,7 @@ class stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-/// Measures how long somebody waits who asks often: a longer gap than a second, in which the process was suspended, counts as one.
+/// Time spent polling. A gap of more than a second counts as one second: the process was suspended.
 class waiting_time {
  public:
   [[nodiscard]] double seconds() {
