@@ -531,8 +531,7 @@ static void when_to_save(const std::string& place) {
                                                    .stall = std::chrono::milliseconds{270}});         // not measured
   // [young]
   // [combined]
-  when = cairn::policies::any_of{cairn::policies::every_steps{1000},  // always
-                                 when_loss_halves{}};
+  when = cairn::policies::any_of{cairn::policies::every_steps{1000}, when_loss_halves{}};
   // [combined]
   // [families]
   using family = cairn::loss_curve::family;

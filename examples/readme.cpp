@@ -22,7 +22,7 @@ void train(const std::vector<char>& images) {
   // [training]
   trainer_state state;
   std::optional<double> loss;
-  state.data = cairn::loop(images, {.batch = 64, .epochs = 10});  // of other images: restore throws
+  state.data = cairn::loop(images, {.batch = 64, .epochs = 10});  // restore throws if the images are others
   cairn::checkpointer ckpt{"runs/lenet", {.keep_last = 3, .preempt = {SIGTERM, SIGUSR1}}};
   ckpt.restore(state);                                // loads the newest valid checkpoint; does nothing on the first run
   for (const cairn::batch& batch : state.data) {      // continues with the images that come next

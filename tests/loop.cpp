@@ -307,6 +307,18 @@ TEST_CASE("a fingerprint depends on the number of items, and on those that are l
   CHECK(cairn::fingerprint(std::vector<bool>{true, false}) != cairn::fingerprint(std::vector<bool>{false, true}));
 }
 
+TEST_CASE("a fingerprint takes enums and structs of whole numbers") {
+  enum class kind : std::uint8_t { cat, dog };
+  struct row {
+    std::uint32_t place;
+    kind label;
+    std::array<std::uint8_t, 3> color;
+  };
+  const std::vector<row> rows{{1, kind::cat, {1, 2, 3}}, {2, kind::dog, {}}};
+  CHECK(cairn::fingerprint(rows) != cairn::fingerprint(std::vector(2, rows[0])));
+  CHECK(cairn::fingerprint(std::vector{kind::cat}) != cairn::fingerprint(std::vector{kind::dog}));
+}
+
 TEST_CASE("a fingerprint is the same in every process") {  // values from another implementation, in Python
   CHECK(cairn::fingerprint(std::vector<float>{}) == 14374147212387527897U);
   CHECK(cairn::fingerprint(std::vector{0.5F}) == 458680050370609725U);

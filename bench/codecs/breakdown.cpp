@@ -3,6 +3,7 @@
 #include "codecs/breakdown.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -37,6 +38,18 @@ std::uint64_t coded_bits(std::uint64_t elements, std::span<const lc::bucket> buc
   return cairn::detail::huffman::coded_bits(counts, cairn::detail::huffman::find_code_lengths(counts));
 }
 
+/// The size of a delta with all buckets, as published (E): a bucket number per element, 4 bytes per bucket; zero counts as a
+/// bucket.
+std::uint64_t bucketed_bytes(std::uint64_t elements, std::size_t buckets_with_zero) {
+  const auto bits = static_cast<std::uint64_t>(buckets_with_zero < 2 ? 0 : std::bit_width(buckets_with_zero - 1));
+  return (elements * bits + 7) / 8 + 4 * buckets_with_zero;
+}
+
+/// The size of a delta with buckets promoted to symbols of `bits` bits, as published (E + P).
+std::uint64_t promoted_bytes(std::uint64_t elements, unsigned bits) {
+  return (elements * bits + 7) / 8 + 4 * ((std::uint64_t{1} << bits) - 1);
+}
+
 void add_sizes(std::span<const float> newer, std::span<const float> older, unsigned bits, sizes& sum) {
   std::vector<float> deltas(newer.size());
   std::transform(newer.begin(), newer.end(), older.begin(), deltas.begin(), std::minus<>{});
@@ -48,8 +61,8 @@ void add_sizes(std::span<const float> newer, std::span<const float> older, unsig
   const std::uint64_t n = newer.size();
   const auto values_and_lengths = 4 * promoted.size() + symbols;
   sum.values += static_cast<double>(n * sizeof(float));
-  sum.e += static_cast<double>(lc::bucketed_bytes(n, buckets.size() + 1));
-  sum.ep += static_cast<double>(lc::promoted_bytes(n, bits));
+  sum.e += static_cast<double>(bucketed_bytes(n, buckets.size() + 1));
+  sum.ep += static_cast<double>(promoted_bytes(n, bits));
   sum.eph += static_cast<double>((coded_bits(n, buckets, promoted) + 7) / 8 + values_and_lengths);
 }
 

@@ -18,6 +18,7 @@
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/changes.hpp"
+#include "cairn/state/flat.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -71,6 +72,15 @@ struct saved_loop {
 
 [[nodiscard]] CAIRN_INLINE std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept;
 
+/// Whether equal items have equal bytes in every process: no padding, no addresses.
+template <class T>
+consteval bool has_portable_bytes() {
+  if constexpr (flat<T> && std::has_unique_object_representations_v<T>)
+    return !traits_of_rows<T>().has_skipped && !traits_of_rows<T>().is_listed;
+  else
+    return flat<T> && std::is_floating_point_v<T>;
+}
+
 }  // namespace detail
 
 /// A number that tells data sets apart, for `loop_options::data`: a hash of the number of items and of at most 1,024 of
@@ -90,7 +100,7 @@ requires std::ranges::sized_range<Items>
     if constexpr (std::ranges::range<const item>) {
       hashes.push_back(cairn::fingerprint(each));
     } else {
-      static_assert(std::is_floating_point_v<item> || std::has_unique_object_representations_v<item>,
+      static_assert(detail::has_portable_bytes<item>(),
                     "cairn: fingerprint takes items that are numbers, structs of whole numbers without padding, or "
                     "ranges of them; pass a view of what is in the items, or choose a number for the data set");
       hashes.push_back(detail::hash_of(std::as_bytes(std::span(std::addressof(each), 1))));

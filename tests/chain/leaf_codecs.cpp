@@ -20,7 +20,7 @@ TEST_CASE("every leaf has the codec of its first rule; small leaves and those un
   const bool encoded[] = {true, false, true, false};
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     INFO(leaves[i].path);
-    CHECK(all.rule_of(i) == expected[i]);
+    CHECK(&all[i] == &all.of_rule(expected[i]));
     CHECK(all[i].uses_parent() == (i == 0));
     CHECK(all.is_encoded(i) == encoded[i]);
   }

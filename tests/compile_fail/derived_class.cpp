@@ -8,6 +8,10 @@
 // expect: "best: marked"
 // expect: "values: crtp"
 // expect: "weights: aggregate"
+// expect: "noise: counted_noise"
+// expect: "noise: private_noise"
+// expect: "random: skipping_engine"
+// expect: "random: counting_engine<int>"
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -43,6 +47,28 @@ class crtp : public list<crtp> {
 struct aggregate : std::vector<float> {
   std::string name;
 };
+struct counted_noise : std::normal_distribution<> {
+  int calls = 0;
+};
+class private_noise : public std::normal_distribution<> {
+  int calls_ = 0;
+};
+class skipping_engine : public std::mt19937 {
+ public:
+  void discard(unsigned long long n) { skipped_ += n; }
+
+ private:
+  unsigned long long skipped_ = 0;
+};
+template <class Tag>
+class counting_engine : public std::linear_congruential_engine<unsigned, 48271, 0, 2147483647> {
+ public:
+  auto operator()() { return ++calls_, linear_congruential_engine::operator()(); }
+  void discard(unsigned long long n) { calls_ += n; }
+
+ private:
+  unsigned long long calls_ = 0;
+};
 
 // clang-format off
 struct s1 { named weights; };
@@ -51,11 +77,19 @@ struct s3 { counted_engine random; };
 struct s4 { marked best; };
 struct s5 { crtp values; };
 struct s6 { aggregate weights; };
+struct s7 { counted_noise noise; };
+struct s8 { private_noise noise; };
+struct s9 { skipping_engine random; };
+struct s10 { counting_engine<int> random; };
 // clang-format on
 
-void check(const s1& s) { (void)cairn::detail::describe(s); }  // here
-void check(const s2& s) { (void)cairn::detail::describe(s); }  // here
-void check(const s3& s) { (void)cairn::detail::describe(s); }  // here
-void check(const s4& s) { (void)cairn::detail::describe(s); }  // here
-void check(const s5& s) { (void)cairn::detail::describe(s); }  // here
-void check(const s6& s) { (void)cairn::detail::describe(s); }  // here
+void check(const s1& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s2& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s3& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s4& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s5& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s6& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s7& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s8& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s9& s) { (void)cairn::detail::describe(s); }   // here
+void check(const s10& s) { (void)cairn::detail::describe(s); }  // here

@@ -60,7 +60,7 @@ FOR_ALL = {"version.hpp"}
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
     "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape", "save_report"},
-    "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "saveable", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
+    "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
     "encode": {"base", "choice", "code_table", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},

@@ -42,6 +42,18 @@ enum class scoped : char { a };
 struct record {
   int x;
 };
+class own_engine {
+ public:
+  using result_type = unsigned;
+  void seed() {}
+  void discard(unsigned long long) {}
+  friend std::ostream& operator<<(std::ostream& out, const own_engine& e) { return out << e.at_; }
+  friend std::istream& operator>>(std::istream& in, own_engine& e) { return in >> e.at_; }
+
+ private:
+  unsigned at_ = 0;
+};
+class derived_draw : public std::bernoulli_distribution {};
 struct with_virtual {
   virtual ~with_virtual() = default;
 };
@@ -85,7 +97,7 @@ TEST_CASE("every type is in exactly the category that it belongs to") {
   STATIC_REQUIRE(all_are<category::atomic, std::atomic<int>, std::atomic<bool>, std::atomic<double>>);
   STATIC_REQUIRE(all_are<category::random, std::mt19937_64, std::minstd_rand, std::ranlux48, std::knuth_b,
                          std::independent_bits_engine<std::mt19937, 7, unsigned>, std::normal_distribution<>,
-                         std::discrete_distribution<>, std::bernoulli_distribution>);
+                         std::discrete_distribution<>, std::bernoulli_distribution, derived_draw, own_engine>);
   STATIC_REQUIRE(all_are<category::unsupported, int*, void (*)(), with_virtual, std::string_view, std::random_device,
                          std::chrono::year_month_day_last>);
 }

@@ -52,7 +52,6 @@ class leaf_codecs {
 
   /// The rules are numbered from 0; the last number stands for no rule.
   [[nodiscard]] std::size_t count() const noexcept { return rules_.size() + 1; }
-  [[nodiscard]] std::size_t rule_of(std::size_t leaf) const { return rule_of_[leaf]; }
   [[nodiscard]] const any_codec& of_rule(std::size_t rule) const { return codec_of_rule(rule, rules_); }
 
  private:

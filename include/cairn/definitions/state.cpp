@@ -20,7 +20,6 @@
 #include "cairn/state/loader.ipp"
 #include "cairn/state/loader_pointers.ipp"
 #include "cairn/state/pointer_type.ipp"
-#include "cairn/state/resize.ipp"
 #include "cairn/state/shared_objects.ipp"
 #include "cairn/state/stable_name.ipp"
 #include "cairn/state/overlaps.ipp"

@@ -172,9 +172,6 @@ struct outcome {
 struct simulation {
   std::uint64_t seed = 0;       ///< with which they were run
   std::vector<outcome> jobs{};  ///< in the order of their index
-
-  /// The number of jobs that were given up.
-  [[nodiscard]] std::size_t given_up() const;
 };
 
 /// Runs jobs one by one. What a job draws (its stop, its failures, the noise at each step) depends only on the seed and its index, so all

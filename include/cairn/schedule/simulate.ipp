@@ -258,10 +258,6 @@ CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
   return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : cairn::detail::infinite()};
 }
 
-CAIRN_INLINE std::size_t simulation::given_up() const {
-  return static_cast<std::size_t>(std::ranges::count(jobs, true, &outcome::is_given_up));
-}
-
 CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {
   detail::check(what);
   detail::simulated_scenario common{what, policy, options.most_failures, {}};

@@ -42,8 +42,8 @@ struct adapter;
 template <class T>
 inline constexpr bool use_bridge = false;
 
-/// `template <> inline constexpr bool cairn::is_container<T> = true;`: what the operations of a T show is all that is
-/// to be saved of it: its elements, its values and their shape, or its content. T has the operations of a container,
+/// `template <> inline constexpr bool cairn::is_container<T> = true;`: says that a class is saved by its operations
+/// alone: its elements, its values and their shape, or its content. T has the operations of a container,
 /// tensor, optional, pointer or the like of the standard library; members beside these are neither saved nor loaded.
 /// Classes of the standard library, Boost, Abseil, folly and xtensor need no such line.
 template <class T>
@@ -94,8 +94,8 @@ concept has_prototype_adapter = has_adapter<T> && requires(const T& object) {
   { adapter<T>::prototype(object) } -> std::same_as<T>;
 };
 
-/// Has a default constructor. For a class in another one, std::is_default_constructible keeps the answer that it had when a std::optional of it was
-/// declared there, which is no if its members have initializers.
+/// Whether T() compiles. std::is_default_constructible may be cached as false for a nested class whose members have
+/// initializers, if a std::optional of it is declared in the outer class.
 template <class T>
 concept default_made = requires { T(); };
 

@@ -26,7 +26,8 @@ struct match_report {
   std::vector<std::string> missing;     ///< only the state has it
   std::vector<std::string> unexpected;  ///< only the checkpoint has it
   std::vector<std::string> converted;   ///< had another dtype
-  /// Arrays, lists of objects and maps that were not empty, and got the checkpoint's size or keys; no sets, texts, and maps of numbers.
+  /// Arrays, lists of objects, and maps of objects that were not empty and got another size. Containers that are saved
+  /// as columns (deque, list, set, map of numbers) and texts are not listed.
   std::vector<std::string> resized;
   std::vector<std::string> reshaped;    ///< arrays of another shape: loaded where both have elements
   std::vector<std::string> replaced{};  ///< lines such as "data.batch: 20 in the program, 10 in the checkpoint" (loop)

@@ -83,6 +83,8 @@ consteval auto find_operations_base() {
     return decltype(detail::declares(&T::discard)){};
   else if constexpr (requires { detail::declares(&T::native); })
     return decltype(detail::declares(&T::native)){};
+  else if constexpr (requires { detail::declares(&T::reset); })
+    return decltype(detail::declares(&T::reset)){};
   else
     return std::type_identity<T>{};
 }
@@ -93,9 +95,16 @@ struct with_one_more : Base {
   char more;
 };
 
+/// Whether T has, as a public base, an engine of the standard library or Boost, whose text it then inherits.
+template <class T>
+concept has_library_engine =
+    requires { typename T::mersenne_twister_engine; } || requires { typename T::linear_congruential_engine; } ||
+    requires { typename T::subtract_with_carry_engine; } || requires { typename T::discard_block_engine; } ||
+    requires { typename T::independent_bits_engine; } || requires { typename T::shuffle_order_engine; };
+
 /// Whether the operations of T show all that is to be saved: it is of a known library; or the user says so; or it is as
-/// large as a base class of a known library, which has no room for more members; or it is a random engine, whose own
-/// text has its state.
+/// large as a base class of a known library, which has no room for more members; or it is a random engine of its own,
+/// whose text has its state.
 template <class T>
 consteval bool is_shown_by_operations() {
   if constexpr (is_container<T> || is_of_known_library(type_name_view<T>())) {
@@ -103,7 +112,7 @@ consteval bool is_shown_by_operations() {
   } else {
     using base = typename decltype(find_operations_base<T>())::type;
     if constexpr (std::same_as<base, T>)
-      return random_type<T>;
+      return random_engine_type<T> && random_type<T> && !has_library_engine<T>;
     else if constexpr (is_of_known_library(type_name_view<base>()))
       return sizeof(T) == sizeof(base) && sizeof(with_one_more<base>) != sizeof(base);
     else

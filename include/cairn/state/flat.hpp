@@ -229,7 +229,7 @@ consteval bool is_number() {
            kind == category::wide_scalar || kind == category::wide_complex;
 }
 
-/// A string of any characters.
+/// A string of any character type.
 template <class T>
 concept string = contiguous<T> && requires(T& t) { t.append(t); };
 
@@ -244,7 +244,7 @@ consteval bool elements_move() {
   return contiguous<T> || !type_name_view<T>().starts_with("std::");
 }
 
-/// A string.
+/// A string of char: saved as one text.
 template <class T>
 concept text = string<T> && std::same_as<typename T::value_type, char>;
 

@@ -51,8 +51,9 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
     if (is_loaded && found.by->takes(*first->second.type))
       return {presence::keep, first->second.type, first->second.object, object && object != first->second.object};
     reject("shares the object at " + owner + " in the checkpoint, which " +
-           (is_loaded
-                ? "is loaded as another type; give both pointers one type, or leave one of them out with filter"
+           (is_loaded ? "is loaded as another type; give both pointers one type, or leave one of them out with filter"
+            : load_.stored.options().rename
+                ? "no earlier pointer loads; load without rename, or keep the order of the members"
                 : "no shared pointer loads; make that one a std::shared_ptr and let the filter select it, or leave "
                   "this one out with filter"));
     return {};

@@ -74,8 +74,8 @@ consteval walk_function checked_walk() {
                 "other types save what they are made from, or specialise cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::lacks_operations>,
-      "cairn: cairn::is_container<T> is true, but the class lacks an operation that a save or a load calls: it "
-      "has those of the like type of the standard library, const ones too (a sequence: value_type, begin, end, "
+      "cairn: cairn::is_container<T> is true, but the class lacks an operation that a save or a load calls: "
+      "give it those of the corresponding standard type, including the const ones (a sequence: value_type, begin, end, "
       "size, resize; a tensor: data, shape), or specialise cairn::adapter<T>");
   static_assert(is_not<Problem, problem::adapter_of_itself>,
                 "cairn: what `get` of a cairn::adapter<T> returns contains a T again, so that a save would have no "

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/config.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/concepts.hpp"
 
@@ -74,7 +74,11 @@ consteval resizing resizing_of() {
 }
 
 /// errc::invalid: a sequence of that size goes over another number of elements, so that a save would lose some.
-CAIRN_INLINE void check_iterated(std::uint64_t iterated, std::uint64_t size);
+inline void check_iterated(std::uint64_t iterated, std::uint64_t size) {
+  if (iterated != size)
+    fail(errc::invalid, {"goes over ", iterated, " of its ", size,
+                         " elements, so the others would be lost; specialise cairn::adapter for its type"});
+}
 
 /// The number of elements from `begin` to `end`. errc::invalid: it is not the size.
 template <class T>
@@ -131,7 +135,3 @@ void resize_to(T& object, std::uint64_t size) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/resize.ipp"  // IWYU pragma: keep
-#endif

@@ -182,7 +182,10 @@ consteval bool has_needed_operations() {
   if constexpr (kind == category::unsupported || kind == category::record)
     return false;
   else if constexpr (kind == category::sequence)
-    return requires(T& t, const T& c) { t.resize(c.begin() == c.end() ? c.size() : c.size()); };
+    return requires(T& t, const T& c) {
+      c.begin() == c.end();
+      t.resize(c.size());
+    };
   else if constexpr (kind == category::span || kind == category::valarray)
     return requires(const T& c) { c[c.size()]; };
   else if constexpr (kind == category::bits)

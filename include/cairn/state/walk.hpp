@@ -2,8 +2,11 @@
 // Defines `walk<T>`, which calls the walk function of the category of T.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "cairn/state/adapter.hpp"
@@ -13,13 +16,13 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/per_rank.hpp"
 #include "cairn/state/refuse.hpp"  // IWYU pragma: export
 #include "cairn/state/state.hpp"
 #include "cairn/state/walk_choice.hpp"
 #include "cairn/state/walk_fixed.hpp"
 #include "cairn/state/walk_map.hpp"
 #include "cairn/state/walk_object.hpp"
-#include "cairn/state/walk_per_rank.hpp"
 #include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_sequence.hpp"
 #include "cairn/state/walk_tensor.hpp"
@@ -74,6 +77,30 @@ struct copied_object {
                                               number_array<T>, destroy<copy>, put,
                                               check,           try_put,       has_elements ? for_each_freed : nullptr};
 };
+
+/// Of the value of each rank.
+inline std::string rank_path(std::uint64_t rank) { return "rank" + std::to_string(rank); }
+
+template <class T, class Redistribute>
+void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
+  constexpr bool redistributes = !std::is_same_v<Redistribute, refuse_other_ranks>;
+  const auto [rank, ranks] = w.here();
+  const auto saved = w.saved_ranks(redistributes);
+  if (saved == 0) return;
+  if (saved == ranks) return w.part(rank_path(rank), &object.value, walk<T>);
+  if constexpr (redistributes) {
+    const auto values = std::make_shared<std::vector<T>>(saved);
+    walker& copy = w.begin_copy();
+    for (std::uint64_t r = 0; r < saved; ++r) copy.part(rank_path(r), &(*values)[r], walk<T>);
+    const auto answer = copy.end_copy();
+    if (answer == copy_answer::drop) return;
+    T mine = Redistribute::redistribute(std::move(*values), rank, ranks);
+    if (answer == copy_answer::put) object.value = std::move(mine);
+  } else {
+    w.reject("is per-rank state saved by " + std::to_string(saved) + " ranks, which cannot be loaded on " +
+             std::to_string(ranks) + "; give cairn::per_rank a Redistribute that can");
+  }
+}
 
 template <class T>
 void walk(walker& w, void* at) {

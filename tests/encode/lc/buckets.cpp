@@ -71,11 +71,6 @@ TEST_CASE("lc/buckets: the published example") {
   const auto lengths = huffman_lengths({5, 2, 2, 1});
   CHECK(lengths == std::vector<std::size_t>{1, 2, 3, 3});
   CHECK(5 * lengths[0] + 2 * lengths[1] + 2 * lengths[2] + 1 * lengths[3] == 18);
-
-  CHECK(bucketed_bytes(10, 5 + 1) == 4 + 4 * 6);  // 30 bits
-  CHECK(promoted_bytes(10, 2) == 3 + 12);
-  CHECK(promoted_bytes(10, 3) == 4 + 28);
-  CHECK(bucketed_bytes(10, 1) == 4);
 }
 
 TEST_CASE("lc/buckets: energy counts members, the mean weighs them") {

@@ -137,16 +137,4 @@ inline void sort_by_exponent(std::vector<promoted>& chosen) {
   });
 }
 
-/// The size of a delta with all buckets, as published (E): a bucket number per element, 4 bytes per bucket; zero counts as a
-/// bucket.
-[[nodiscard]] inline std::uint64_t bucketed_bytes(std::uint64_t elements, std::size_t buckets_with_zero) noexcept {
-  const auto bits = static_cast<std::uint64_t>(buckets_with_zero < 2 ? 0 : std::bit_width(buckets_with_zero - 1));
-  return (elements * bits + 7) / 8 + 4 * buckets_with_zero;
-}
-
-/// The size of a delta with buckets promoted to symbols of `bits` bits, as published (E + P).
-[[nodiscard]] inline std::uint64_t promoted_bytes(std::uint64_t elements, unsigned bits) noexcept {
-  return (elements * bits + 7) / 8 + 4 * ((std::uint64_t{1} << bits) - 1);
-}
-
 }  // namespace cairn::inline v0_1::detail::lc
