@@ -184,7 +184,7 @@ TEST_CASE("a load checks before it writes to a device, and writes only what it l
   const tests::kept kept(cairn::detail::describe(full()));
   state other = full();
   other.weight = counted({3, 4}, 100);
-  other.host = {5};
+  other.host = {5, 6};
   const auto before = other.weight.values<float>();
   const int copies = gpu.from_host;
 

@@ -73,7 +73,9 @@ TEST_CASE("a load into another element type follows the convert options") {
   CHECK(report.converted == std::vector<std::string>{"value"});
   CHECK(report.resized.empty());
   tensor other_size(cairn::dtype::f64, {5, 5});
-  kept.load(other_size, {.rename = {}, .filter = {}, .convert = cairn::conversion::widening});
+  auto converted = tests::any_size;
+  converted.convert = cairn::conversion::widening;
+  kept.load(other_size, converted);
   CHECK(other_size.type == cairn::dtype::f64);
   CHECK(other_size.shape == cairn::extents{2});
   CHECK(other_size.at<double>(1) == 0.5);
