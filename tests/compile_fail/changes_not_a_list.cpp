@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// expect: is not made of cairn::renamed, added, since and removed
+// expect: is not made of cairn::renamed, added, since, removed and resizable
 // expect: "state"
 #include <string>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,7 @@ namespace cairn::detail {
 
 class background_thread {
  public:
-  background_thread() = default;
+  explicit background_thread(const std::set<unsigned>& /*cores*/ = {}) {}
   background_thread(const background_thread&) = delete;
   background_thread& operator=(const background_thread&) = delete;
   ~background_thread() {

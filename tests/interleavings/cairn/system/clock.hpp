@@ -22,6 +22,8 @@ class stopwatch {
   double begin_ = now();
 };
 
+using waiting_time = stopwatch;  // no process is suspended
+
 /// Not a call of the scheduler: who waits for other ranks calls their group, too.
 inline void yield_processor() {}
 
