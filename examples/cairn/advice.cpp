@@ -19,7 +19,7 @@ std::string advice_for(const cairn::error& cause) {
     case cairn::errc::unreadable:
       return "; it is damaged or not of Cairn: `cairn verify --all RUN` shows which checkpoints of a run are intact";
     case cairn::errc::unsupported:
-      return std::string("; this is Cairn ") + CAIRN_VERSION + ": another version, or one with its codec, may read it";
+      return std::string("; this is Cairn ") + CAIRN_VERSION + ": a newer version, or one with its codec, may read it";
     case cairn::errc::no_memory:
       return "; end other programs, or use a machine with more memory";
     case cairn::errc::busy:
