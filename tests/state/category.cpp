@@ -47,8 +47,8 @@ class own_engine {
   using result_type = unsigned;
   void seed() {}
   void discard(unsigned long long) {}
-  friend std::ostream& operator<<(std::ostream& out, const own_engine& e) { return out << e.at_; }
-  friend std::istream& operator>>(std::istream& in, own_engine& e) { return in >> e.at_; }
+  [[maybe_unused]] friend std::ostream& operator<<(std::ostream& out, const own_engine& e) { return out << e.at_; }
+  [[maybe_unused]] friend std::istream& operator>>(std::istream& in, own_engine& e) { return in >> e.at_; }
 
  private:
   unsigned at_ = 0;
