@@ -41,7 +41,8 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 }
 #endif
 
-/// memcpy with non-temporal stores for long runs: 1.4 times its rate for memory that is not read soon. Other threads may read the destination after any synchronization.
+/// memcpy with non-temporal stores for long runs: 1.4 times its rate for memory that is not read soon. Other threads may
+/// read the destination after any synchronization.
 inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == 0) return;
 #if defined(__SSE2__)
