@@ -203,8 +203,8 @@ class examiner {
 
   /// What is wrong; empty where nothing is.
   [[nodiscard]] std::string outcome(bool has_older) {
-    chain::state state;
-    state.net.bias = {1, 2, 3};
+    std::mt19937 random(32);
+    auto state = chain::start(random, 100);
     const auto before = chain::bits_of(state);
     try {
       cairn::checkpointer run(store(), {.threads = 1});

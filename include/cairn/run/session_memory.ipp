@@ -17,14 +17,15 @@
 namespace cairn::inline v0_1::detail {
 
 /// What part of the save fits into the memory that is left; nothing if all fits. `copied`: bytes of its largest copy, 0 without one. `share`: the
-/// part of the state that is encoded at a time. The staging buffer counts as free.
+/// part of the state that is encoded at a time. The staging buffer counts as free. Less than 1 MiB is not looked at.
 CAIRN_INLINE std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied,
                                                          double share) const {
   const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
   const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
   const auto beside = series_.has_references() ? 0 : own.references / ranks_.size();
   const auto there = std::min(copied, staging_.capacity());
-  if (copied - there + encoded + beside == 0) return std::nullopt;
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  if (copied - there + encoded + beside < mebibyte) return std::nullopt;
   auto left = memory_left_now();
   left.bytes += std::min(there, std::numeric_limits<std::uint64_t>::max() - left.bytes);
   return fit_memory(left, copied + encoded, beside);
