@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-# The dependencies of cairn::cairn. The build reads this list, and so does the installed cairn-config.cmake.
-# Each entry is the argument list of one find_package.
-set(cairn_dependencies "range-v3" "Boost 1.75" "hwy 1.0 MODULE" "RapidJSON MODULE" "xxHash MODULE" "Threads")
-set(cairn_targets range-v3::range-v3 Boost::headers hwy::hwy RapidJSON::RapidJSON xxHash::xxhash Threads::Threads)
+# What programs with Cairn need, and what else its definitions need. The build reads these lists; the installed cairn-config.cmake reads the first
+# one, and the second one for a static library, which links some of it. Each entry is the argument list of one find_package.
+set(cairn_dependencies "Boost 1.75" "Threads")
+set(cairn_targets Boost::headers Threads::Threads)
+set(cairn_build_dependencies "range-v3" "hwy 1.0 MODULE" "RapidJSON MODULE" "xxHash MODULE")
+set(cairn_build_targets range-v3::range-v3 hwy::hwy RapidJSON::RapidJSON xxHash::xxhash)
 
 # Distributions ship xxHash without a CMake package and RapidJSON without a target, and Conan names Highway otherwise; the modules beside this file add
 # the targets.

@@ -42,19 +42,19 @@ if [[ ! -d $root ]]; then
   mv "$root.part" "$root"
 fi
 
-compile=(aarch64-linux-gnu-g++ -std=c++20 "${flags[@]}" -DCAIRN_SEPARATE_COMPILATION "-DCAIRN_TESTS=\"$PWD/tests\""
+compile=(aarch64-linux-gnu-g++ -std=c++20 "${flags[@]}" "-DCAIRN_TESTS=\"$PWD/tests\""
          -Wall -Wextra -Wconversion -Wshadow -Werror
-         -Iinclude -Itests -I. -isystem "$folder/headers" -isystem "$root/usr/include" -isystem /usr/include/eigen3)
+         -Iinclude -Itests -I. -isystem "$folder/headers" -isystem "$root/usr/include")
 if command -v ccache >/dev/null; then compile=(ccache "${compile[@]}"); fi
 printf '#define CATCH_CONFIG_MAIN\n#include <catch2/catch.hpp>\n' >"$folder/main.cpp"
 
 # A Makefile compiles them: the library in one unit, which takes less time than several.
 objects=()
 rules=
-for source in include/cairn/definitions.cpp "${units[@]/#/tests/}" "$folder/main.cpp"; do
+for source in tests/compilers/definitions.cpp "${units[@]/#/tests/}" "$folder/main.cpp"; do
   object=$folder/objects/$(basename "$(dirname "$source")")_$(basename "$source" .cpp).o
   level=-O0
-  if [[ $source == include/* || $source == tests/encode/* ]]; then level=-O1; fi
+  if [[ $source == */definitions.cpp || $source == tests/encode/* ]]; then level=-O1; fi
   objects+=("$object")
   rules+="$object: ; ${compile[*]@Q} $level -c '$source' -o \$@"$'\n'
 done

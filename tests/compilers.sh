@@ -9,44 +9,39 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
-# Name, compiler, form, flags. Forms: `headers` (header-only), `compiled` (with definitions.cpp), `library` (the same, but -fno-rtti is a flag
-# of the program only).
+# Name, compiler, what is compiled, flags. `all`: program and definitions with these flags; `program`: the definitions with RTTI.
 warnings="-Wall -Wextra -Wconversion -Wshadow -Werror"
 rows() {
   local compiler standard
   for compiler in g++-12 g++-13 g++-14 clang++-16 clang++-17 clang++-18 clang++-19; do
     for standard in 20 23 2c; do
       case $compiler/$standard in
-        clang++-16/20) echo "CI:$compiler/c++20 $compiler headers -std=c++20 $warnings" ;;
-        clang++-16/23) echo "$compiler/c++23 $compiler headers -std=c++2b $warnings" ;;
+        clang++-16/20) echo "CI:$compiler/c++20 $compiler all -std=c++20 $warnings" ;;
+        clang++-16/23) echo "$compiler/c++23 $compiler all -std=c++2b $warnings" ;;
         g++-1[23]/2c | clang++-16/2c) ;;  # these compilers do not have it
         clang++-17/2[3c])  # it does not compile std::thread of libstdc++ 14, and std::tuple of 13, as C++23
-          echo "$compiler/c++$standard $compiler headers -std=c++$standard --gcc-install-dir=/usr/lib/gcc/x86_64-linux-gnu/12 $warnings" ;;
-        *) echo "$compiler/c++$standard $compiler headers -std=c++$standard $warnings" ;;
+          echo "$compiler/c++$standard $compiler all -std=c++$standard --gcc-install-dir=/usr/lib/gcc/x86_64-linux-gnu/12 $warnings" ;;
+        *) echo "$compiler/c++$standard $compiler all -std=c++$standard $warnings" ;;
       esac
     done
   done
   for standard in 20 23 2c; do
-    echo "$([[ $standard != 23 ]] || echo CI:)clang++-19/libc++/c++$standard clang++-19 headers -std=c++$standard -stdlib=libc++ $warnings"
+    echo "$([[ $standard != 23 ]] || echo CI:)clang++-19/libc++/c++$standard clang++-19 all -std=c++$standard -stdlib=libc++ $warnings"
   done
-  echo "clang++-18/libc++ clang++-18 headers -std=c++20 -stdlib++-isystem /usr/lib/llvm-19/include/c++/v1 -stdlib=libc++ $warnings"
-  echo "clang++-19/libc++/compiled clang++-19 compiled -std=c++20 -O1 -stdlib=libc++ $warnings"
+  echo "clang++-18/libc++ clang++-18 all -std=c++20 -stdlib++-isystem /usr/lib/llvm-19/include/c++/v1 -stdlib=libc++ $warnings"
+  echo "clang++-19/libc++/O1 clang++-19 all -std=c++20 -O1 -stdlib=libc++ $warnings"
   for compiler in g++-12 g++-13 g++-14 clang++-16 clang++-19; do
     local mark=
     if [[ $compiler == g++-12 ]]; then mark=CI:; fi
     local of_headers=  # with -flto, g++ suspects its own AVX-512 headers of reading uninitialized variables
     if [[ $compiler == g++* ]]; then of_headers="-Wno-maybe-uninitialized -Wno-uninitialized"; fi
-    echo "$mark$compiler/O3-native $compiler headers -std=c++20 -O3 -march=native $warnings"
-    echo "$compiler/O3-native-compiled $compiler compiled -std=c++20 -O3 -march=native $warnings"
-    echo "$mark$compiler/lto-hidden-no-rtti $compiler headers -std=c++2b -O1 -flto=auto -fvisibility=hidden -fvisibility-inlines-hidden -fno-rtti $warnings $of_headers"
-    echo "$compiler/no-rtti-compiled $compiler compiled -std=c++20 -O1 -fno-rtti $warnings"
-    echo "$compiler/no-rtti-program $compiler library -std=c++20 -O1 -fno-rtti $warnings"
-    echo "$compiler/lto-compiled $compiler compiled -std=c++20 -O2 -flto=auto $warnings $of_headers"
-    echo "$compiler/fast-math $compiler headers -std=c++20 -O2 -ffast-math $warnings"
-    echo "$compiler/fast-math-compiled $compiler compiled -std=c++20 -O2 -ffast-math $warnings"
-    echo "$compiler/debug-containers $compiler headers -std=c++20 -D_GLIBCXX_DEBUG -D_GLIBCXX_DEBUG_PEDANTIC $warnings"
+    echo "$mark$compiler/O3-native $compiler all -std=c++20 -O3 -march=native $warnings"
+    echo "$mark$compiler/lto-hidden-no-rtti $compiler all -std=c++2b -O1 -flto=auto -fvisibility=hidden -fvisibility-inlines-hidden -fno-rtti $warnings $of_headers"
+    echo "$compiler/no-rtti-program $compiler program -std=c++20 -O1 -fno-rtti $warnings"
+    echo "$compiler/fast-math $compiler all -std=c++20 -O2 -ffast-math $warnings"
+    echo "$compiler/debug-containers $compiler all -std=c++20 -D_GLIBCXX_DEBUG -D_GLIBCXX_DEBUG_PEDANTIC $warnings"
   done
-  echo "clang++-19/libc++-debug clang++-19 headers -std=c++20 -stdlib=libc++ -D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG $warnings"
+  echo "clang++-19/libc++-debug clang++-19 all -std=c++20 -stdlib=libc++ -D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG $warnings"
 }
 
 # Prints why a row cannot be run here.
@@ -71,14 +66,11 @@ run_row() {
   folder=$folder/${name//[+\/]/_}
   rm -rf "$folder"
   mkdir -p "$folder"
-  local sources=(tests/compilers/program.cpp)
-  if [[ $form != headers ]]; then sources+=(-DCAIRN_SEPARATE_COMPILATION include/cairn/definitions.cpp); fi
-  if [[ -e /usr/include/eigen3 ]]; then sources+=(-isystem /usr/include/eigen3); fi
-  if [[ $form == library ]]; then
-    "$compiler" "$@" -frtti -Iinclude -DCAIRN_SEPARATE_COMPILATION -c include/cairn/definitions.cpp -o "$folder/definitions.o"
-    sources=("${sources[@]/include\/cairn\/definitions.cpp/$folder/definitions.o}")
-  fi
-  if ! "$compiler" "$@" -Iinclude "${sources[@]}" -lhwy -lxxhash -lpthread -o "$folder/program" 2>"$folder/words"; then
+  local rtti=()
+  if [[ $form == program ]]; then rtti=(-frtti); fi
+  if ! { "$compiler" "$@" -Iinclude -c tests/compilers/program.cpp -o "$folder/program.o" &&
+         "$compiler" "$@" "${rtti[@]}" -Iinclude -c tests/compilers/definitions.cpp -o "$folder/definitions.o" &&
+         "$compiler" "$@" "$folder"/{program,definitions}.o -lhwy -lpthread -o "$folder/program"; } 2>"$folder/words"; then
     echo "$name: does not compile"
     head -n 40 "$folder/words"
     return 1

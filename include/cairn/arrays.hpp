@@ -28,16 +28,11 @@ struct named_array {
 
 /// Saves arrays as the checkpoint `path`, as `save` does, in the order in which they are passed. A C++ state of which each array is a member loads it. Errors:
 /// those of `save`; errc::invalid for two arrays of one name, and for a name that is empty, `__metadata__` or not UTF-8.
-CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
-                                     const save_options& options = {});
+save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const save_options& options = {});
 
 /// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as the keys of maps and the sizes of
 /// lists, is that of `like`. errc::mismatch unless both have arrays of the same names, types and shapes.
-CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
-                                     const checkpoint& like, const save_options& options = {});
+save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
+                        const save_options& options = {});
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/arrays.ipp"  // IWYU pragma: keep
-#endif

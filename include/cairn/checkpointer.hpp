@@ -165,7 +165,3 @@ class checkpointer {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/checkpointer.ipp"  // IWYU pragma: keep
-#endif

@@ -46,11 +46,6 @@ struct export_report {
 /// ".safetensors", and if the export would replace or remove the file that it reads; those of checkpoint::read; io. After an error no file has changed, and
 /// directories that the export has made are gone, unless it came while the new files were given their names: then readers of a directory may find no model. Takes memory for 64 MiB of arrays, or the largest one, and what decoding needs. Do not call it twice at the same time for
 /// one path.
-CAIRN_INLINE export_report export_safetensors(const checkpoint& from, const std::string& path,
-                                              const export_options& options = {});
+export_report export_safetensors(const checkpoint& from, const std::string& path, const export_options& options = {});
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/export.ipp"  // IWYU pragma: keep
-#endif

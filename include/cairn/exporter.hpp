@@ -33,9 +33,9 @@ struct exporter_options {
 class exporter {
  public:
   /// errc::invalid for an empty directory and for 0 steps.
-  CAIRN_INLINE explicit exporter(exporter_options options, observer next = {});
+  explicit exporter(exporter_options options, observer next = {});
 
-  CAIRN_INLINE void operator()(const event& what) const;
+  void operator()(const event& what) const;
 
  private:
   class worker;
@@ -45,7 +45,3 @@ class exporter {
 }  // namespace observers
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/exporter.ipp"  // IWYU pragma: keep
-#endif

@@ -47,7 +47,7 @@ struct save_options;
 
 namespace detail {
 class chain_reader;
-CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
+load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
 
 // clang-format off
 template <class T>
@@ -130,24 +130,19 @@ struct checkpoint_summary {
 
 /// All checkpoints of a store, in the order of `checkpoint_before`: by step. Reads the index of each, and nothing else. One whose index cannot be read is
 /// listed with its problem. errc::io if the store cannot be listed.
-[[nodiscard]] CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const any_store& store);
+[[nodiscard]] std::vector<checkpoint_summary> list_checkpoints(const any_store& store);
 
 /// As above, of a directory of checkpoints. errc::not_found if there is no such directory.
-[[nodiscard]] CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const std::string& path);
+[[nodiscard]] std::vector<checkpoint_summary> list_checkpoints(const std::string& path);
 
 /// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one, also if it is damaged), or a single
 /// safetensors file of any origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
-[[nodiscard]] CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs = {});
+[[nodiscard]] checkpoint open(const std::string& path, const codec_rules& codecs = {});
 
 /// Opens the newest checkpoint of a store, also if it is damaged.
-[[nodiscard]] CAIRN_INLINE checkpoint open(const any_store& store, const codec_rules& codecs = {});
+[[nodiscard]] checkpoint open(const any_store& store, const codec_rules& codecs = {});
 
 /// Opens checkpoint `name` of a store.
-[[nodiscard]] CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name,
-                                           const codec_rules& codecs = {});
+[[nodiscard]] checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs = {});
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/inspect.ipp"  // IWYU pragma: keep
-#endif

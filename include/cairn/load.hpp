@@ -16,11 +16,10 @@
 namespace cairn::inline v0_1 {
 
 namespace detail {
-CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options);
-CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options);
-CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
-                              const load_options& options);
-CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
+load_report load(const std::string& path, any_mutable_state state, const load_options& options);
+load_report load(const any_store& store, any_mutable_state state, const load_options& options);
+load_report load(const any_store& store, std::string_view name, any_mutable_state state, const load_options& options);
+load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
 }  // namespace detail
 
 /// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be restored, or that of
@@ -51,7 +50,3 @@ load_report load(const checkpoint& from, State& state, const load_options& optio
 }
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/load.ipp"  // IWYU pragma: keep
-#endif

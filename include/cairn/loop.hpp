@@ -70,7 +70,7 @@ struct saved_loop {
   using cairn_changes = added<"fingerprint">;
 };
 
-[[nodiscard]] CAIRN_INLINE std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept;
 
 /// Whether equal items have equal bytes in every process: no padding, no addresses.
 template <class T>
@@ -206,7 +206,3 @@ struct adapter<loop> {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/loop.ipp"  // IWYU pragma: keep
-#endif

@@ -19,20 +19,14 @@ namespace cairn::inline v0_1 {
 /// sum of two deltas is not their effect, since float addition is not associative: quantized deltas are kept as a sequence of steps
 /// in one payload; XORs are combined; where the two meet, or a codec is not a mergeable_codec, the leaf is stored whole and without loss.
 /// A crash at any moment leaves the old checkpoint or the new one. Errors: those of loading and saving; the old one then stays.
-CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name,
-                                            const merge_options& options = {});
+merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options = {});
 
 namespace detail {
 
-[[nodiscard]] CAIRN_INLINE std::unique_ptr<joint_merge> open_joint_merge(any_store& store, const joint_merge_job& job);
+[[nodiscard]] std::unique_ptr<joint_merge> open_joint_merge(any_store& store, const joint_merge_job& job);
 
 inline constexpr merge_functions merging{&merge_checkpoints, &open_joint_merge};
 inline const bool merge_is_known = (known_merge = &merging, true);
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/chain/merge.ipp"        // IWYU pragma: keep
-#include "cairn/chain/merge_ranks.ipp"  // IWYU pragma: keep
-#endif

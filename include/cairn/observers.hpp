@@ -72,7 +72,3 @@ class all {
 };
 
 }  // namespace cairn::inline v0_1::observers
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/observers.ipp"  // IWYU pragma: keep
-#endif

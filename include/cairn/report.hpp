@@ -128,7 +128,3 @@ struct save_stats {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/report.ipp"  // IWYU pragma: keep
-#endif

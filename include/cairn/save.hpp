@@ -34,8 +34,8 @@ struct save_options {
 };
 
 namespace detail {
-CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options);
-CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options);
+save_report save(const std::string& path, any_state state, const save_options& options);
+save_report save(any_store store, std::string_view name, any_state state, const save_options& options);
 }  // namespace detail
 
 /// Saves `state` as the checkpoint `path`, a directory, which appears at once and complete, and replaces an older one. Errors: `io`;
@@ -53,7 +53,3 @@ save_report save(any_store store, std::string_view name, const State& state, con
 }
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/save.ipp"  // IWYU pragma: keep
-#endif

@@ -45,7 +45,3 @@ class signals {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/signals.ipp"  // IWYU pragma: keep
-#endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // expect: needs RTTI
 // expect: "first: std::unique_ptr<layer>"
-// options: -fno-rtti -DCAIRN_SEPARATE_COMPILATION
+// options: -fno-rtti
 #include <memory>
 
 #include "cairn/fields.hpp"

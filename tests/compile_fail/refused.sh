@@ -21,7 +21,7 @@ most=$(sed -En 's|^// lines: ([0-9]+) .+|\1|p' "$program")
 if grep -q '^// options:' "$program"; then
   read -ra options < <(sed -n 's|^// options: ||p' "$program")
 else
-  options=(-DCAIRN_SEPARATE_COMPILATION -include "$precompiled")
+  options=(-include "$precompiled")
 fi
 
 if words=$(LC_ALL=C "$@" "${options[@]}" -fsyntax-only -fdiagnostics-color=never "$program" 2>&1); then

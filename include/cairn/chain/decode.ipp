@@ -201,8 +201,7 @@ struct request_group {
   return groups;
 }
 
-CAIRN_INLINE void chain_reader::read_decoded(std::span<const placed_request> requests,
-                                             const read_options& options) const {
+void chain_reader::read_decoded(std::span<const placed_request> requests, const read_options& options) const {
   const auto read_one = [&](const read_request& request, leaf_decoder& decoder) {
     const auto plan = plan_of(request.leaf);
     const auto& into = request.into;
@@ -226,7 +225,7 @@ CAIRN_INLINE void chain_reader::read_decoded(std::span<const placed_request> req
   read_groups(false);
 }
 
-CAIRN_INLINE void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
+void chain_reader::read(std::span<const read_request> requests, const read_options& options) const {
   constexpr std::size_t small_bytes = std::size_t{1} << 20U;
   check_requests(contents().origin, contents().leaves, requests);
   const auto is_encoded = [&](const read_request& each) { return newest().is_encoded(each.leaf); };

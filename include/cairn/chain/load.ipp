@@ -121,8 +121,7 @@ inline restored_losses losses_of(const chain_reader& from, const std::vector<tar
   return all;
 }
 
-CAIRN_INLINE std::function<reshaping(std::string_view path)> or_resize(
-    std::function<reshaping(std::string_view path)> asked) {
+std::function<reshaping(std::string_view path)> or_resize(std::function<reshaping(std::string_view path)> asked) {
   return [asked = std::move(asked)](std::string_view path) {
     const auto allowed = asked ? asked(path) : reshaping::none;
     return allowed == reshaping::none ? reshaping::resize : allowed;
@@ -174,7 +173,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
   return report;
 }
 
-CAIRN_INLINE void refuse_step(const load_options& options) {
+void refuse_step(const load_options& options) {
   if (options.step)
     fail(errc::invalid, {"step is ", *options.step,
                          ": only restore, and loads from a store or a directory of checkpoints, take a step"});
@@ -187,13 +186,13 @@ inline load_report load_from(const chain_reader& from, any_mutable_state state, 
                      [&] { return check_and_load(from, state, options, changed, ranks); });
 }
 
-CAIRN_INLINE load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
+load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {
   path_set changed;
   team alone;
   return load_from(from, state, options, changed, alone);
 }
 
-CAIRN_INLINE bool is_of_checkpoint(errc code) noexcept {
+bool is_of_checkpoint(errc code) noexcept {
   return code == errc::corrupt || code == errc::unreadable || code == errc::not_found;
 }
 
@@ -214,9 +213,8 @@ inline void open_reader(std::optional<chain_reader>& reader, const any_store& st
   });
 }
 
-CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
-                                    const load_options& options, const check_reader& check, path_set& changed,
-                                    team& ranks) {
+load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
+                       const load_options& options, const check_reader& check, path_set& changed, team& ranks) {
   constexpr int most = 20;
   bool is_state_changed = false;
   for (int attempt = 1;; ++attempt) {
@@ -237,8 +235,8 @@ CAIRN_INLINE load_report load_named(const any_store& store, std::string_view nam
   }
 }
 
-CAIRN_INLINE load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
-                                    const load_options& options) {
+load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
+                       const load_options& options) {
   path_set changed;
   team alone;
   return load_named(store, name, state, options, {}, changed, alone);

@@ -164,7 +164,7 @@ struct opened_merge {
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
+merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
   detail::opened_merge open(store, name, options);
   auto& report = open.report;
   if (!open.is_needed) return report;

@@ -78,7 +78,7 @@ class rank_merge final : public joint_merge {
   checkpoint_writer writer_;
 };
 
-CAIRN_INLINE std::unique_ptr<joint_merge> open_joint_merge(any_store& store, const joint_merge_job& job) {
+std::unique_ptr<joint_merge> open_joint_merge(any_store& store, const joint_merge_job& job) {
   return std::make_unique<rank_merge>(store, job);
 }
 

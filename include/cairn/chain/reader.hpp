@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/store/base.hpp"
@@ -95,12 +94,7 @@ class chain_reader {
 };
 
 /// Opens checkpoint `name` and holds the files of its shards; opens it again if it is replaced meanwhile.
-[[nodiscard]] CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
-                                                                          const codec_rules& rules = {});
+[[nodiscard]] std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
+                                                             const codec_rules& rules = {});
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/chain/decode.ipp"  // IWYU pragma: keep
-#include "cairn/chain/reader.ipp"  // IWYU pragma: keep
-#endif

@@ -19,7 +19,7 @@ namespace cairn::inline v0_1::detail {
   return false;
 }
 
-CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
+chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
     : rules_(std::move(rules)) {
   const auto open = [&] {
     links_.clear();
@@ -33,7 +33,7 @@ CAIRN_INLINE chain_reader::chain_reader(const any_store& store, std::string_view
   open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
 }
 
-CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
+chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
     : rules_(std::move(rules)) {
   const auto only = std::make_shared<checkpoint_reader>(std::move(file), std::move(origin));
   only->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
@@ -44,7 +44,7 @@ CAIRN_INLINE chain_reader::chain_reader(std::unique_ptr<stores::source> file, st
           ": is built on another checkpoint and cannot be loaded alone; load the directory of checkpoints"});
 }
 
-CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
+void chain_reader::open_ancestors(const any_store& store) {
   while (needs_parent(*links_.back())) {
     const auto& child = *links_.back();
     const auto& origin = child.contents().origin;
@@ -66,7 +66,7 @@ CAIRN_INLINE void chain_reader::open_ancestors(const any_store& store) {
 }
 
 /// Reads one leaf: `fetch` of the contents.
-CAIRN_INLINE void chain_reader::fetch(std::size_t index, std::span<std::byte> out) const {
+void chain_reader::fetch(std::size_t index, std::span<std::byte> out) const {
   const read_request all[] = {request_for(contents().origin, contents().leaves, index, out)};
   read(all, {.threads = 1});
 }
@@ -78,7 +78,7 @@ inline void add_tables(code_tables& all, const stored_tables& stored, std::strin
 }
 
 /// The tables that payloads of a shard name.
-CAIRN_INLINE std::shared_ptr<const code_tables> chain_reader::tables_of(std::size_t link, std::size_t shard) const {
+std::shared_ptr<const code_tables> chain_reader::tables_of(std::size_t link, std::size_t shard) const {
   const auto& from = *links_[link];
   const std::lock_guard lock(mutex_);
   auto& tables = tables_[{link, shard}];
@@ -90,7 +90,7 @@ CAIRN_INLINE std::shared_ptr<const code_tables> chain_reader::tables_of(std::siz
   return tables;
 }
 
-CAIRN_INLINE code_tables chain_reader::tables() const {
+code_tables chain_reader::tables() const {
   code_tables all;
   for (std::size_t link = links_.size(); link-- > 0;)
     for (std::size_t shard = 0; shard < links_[link]->shards(); ++shard) {
@@ -101,13 +101,13 @@ CAIRN_INLINE code_tables chain_reader::tables() const {
   return all;
 }
 
-CAIRN_INLINE void chain_reader::hold() const {
+void chain_reader::hold() const {
   std::size_t left = std::min<std::size_t>(64, files_->most());
   for (const auto& link : links_) left -= link->hold(left);
 }
 
-CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
-                                                            const codec_rules& rules) {
+std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
+                                               const codec_rules& rules) {
   std::shared_ptr<const chain_reader> chain;
   const auto open = [&] {
     chain = std::make_shared<const chain_reader>(store, name, rules);
@@ -117,13 +117,13 @@ CAIRN_INLINE std::shared_ptr<const chain_reader> open_chain(const any_store& sto
   return open_again(open, [&] { return chain != nullptr && chain->is_outdated(store); });
 }
 
-CAIRN_INLINE bool chain_reader::is_outdated(const any_store& store) const {
+bool chain_reader::is_outdated(const any_store& store) const {
   for (std::size_t i = 0; i < names_.size(); ++i)
     if (links_[i]->is_replaced(store, names_[i])) return true;
   return false;
 }
 
-CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
+chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
   leaf_plan plan{leaf};
   const auto& wanted = contents().leaves[leaf];
   for (std::size_t link = 0; links_[link]->is_relative(plan[link]); ++link) {
@@ -138,7 +138,7 @@ CAIRN_INLINE chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) con
   return plan;
 }
 
-CAIRN_INLINE bool chain_reader::decodes_ranges(std::size_t leaf) const {
+bool chain_reader::decodes_ranges(std::size_t leaf) const {
   const auto plan = plan_of(leaf);
   for (std::size_t link = 0; link < plan.size(); ++link)
     if (const auto& how = links_[link]->storage_of(plan[link]).encoded)
@@ -146,14 +146,14 @@ CAIRN_INLINE bool chain_reader::decodes_ranges(std::size_t leaf) const {
   return true;
 }
 
-CAIRN_INLINE void chain_reader::verify(unsigned threads) const {
+void chain_reader::verify(unsigned threads) const {
   newest().verify(threads);
   std::vector<std::size_t> all(contents().leaves.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   if (links_.size() > 1) verify(all, threads);
 }
 
-CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
+void chain_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
   std::vector<std::vector<std::size_t>> of_link(links_.size());
   for (const auto leaf : leaves) {
     const auto plan = plan_of(leaf);
@@ -162,7 +162,7 @@ CAIRN_INLINE void chain_reader::verify(std::span<const std::size_t> leaves, unsi
   for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
 }
 
-CAIRN_INLINE void chain_reader::require_slices(std::size_t leaf, const leaf_part& part) const {
+void chain_reader::require_slices(std::size_t leaf, const leaf_part& part) const {
   const auto plan = plan_of(leaf);
   for (std::size_t link = 0; link < plan.size(); ++link)
     for (const auto& slice : links_[link]->slices_of(plan[link], part)) {

@@ -42,7 +42,7 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
   return report;
 }
 
-CAIRN_INLINE std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
+std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
   if (ranks.is_alone()) return list();
   const auto text = ranks.from_leader([&] {
     std::string all;
@@ -68,9 +68,9 @@ inline void require_same_checkpoints(const any_store& store, team& ranks) {
   ranks.require_same("the checkpoints that they see in " + store.location(), seen);
 }
 
-CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
-                                                      any_mutable_state state, const load_options& options,
-                                                      const observer& on_event, team& ranks) {
+std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
+                                         any_mutable_state state, const load_options& options, const observer& on_event,
+                                         team& ranks) {
   constexpr int most_lists = 100, most_failures = 3;
   int failures = 0;
   path_set changed;
@@ -123,14 +123,14 @@ CAIRN_INLINE std::optional<load_report> restore_first(const any_store& store, co
   }
 }
 
-CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
-                                                const load_options& options, const observer& on_event) {
+std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
+                                   const observer& on_event) {
   team alone;
   return restore(store, state, options, on_event, alone);
 }
 
-CAIRN_INLINE std::optional<load_report> restore(const any_store& store, any_mutable_state state,
-                                                const load_options& options, const observer& on_event, team& ranks) {
+std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
+                                   const observer& on_event, team& ranks) {
   const auto newest_first = [&] {
     auto names = store.list();
     std::reverse(names.begin(), names.end());

@@ -13,7 +13,6 @@
 
 #include "cairn/chain/delta_base.hpp"
 #include "cairn/chain/save_job.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
@@ -84,11 +83,6 @@ class save_pipeline {
 };
 
 /// Saves a job from the state's own memory, in `shards` shards.
-CAIRN_INLINE save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards = 1,
-                                         delta_base* base = nullptr);
+save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards = 1, delta_base* base = nullptr);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/chain/save_pipeline.ipp"  // IWYU pragma: keep
-#endif

@@ -166,33 +166,30 @@ struct save_pipeline::stages {
   checkpoint_writer writer;
 };
 
-CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base)
+save_pipeline::save_pipeline(any_store& store, const save_job& job, std::size_t shards, delta_base* base)
     : self_(std::make_unique<stages>(store, job, shards, base)) {}
 
-CAIRN_INLINE save_pipeline::save_pipeline(any_store& store, const save_job& job, const rank_share& share,
-                                          delta_base* base)
+save_pipeline::save_pipeline(any_store& store, const save_job& job, const rank_share& share, delta_base* base)
     : self_(std::make_unique<stages>(store, job, share.ranks, base, share)) {}
 
 /// After a failure the references of the base may differ from what a reader has.
-CAIRN_INLINE save_pipeline::~save_pipeline() {
+save_pipeline::~save_pipeline() {
   if (self_->base != nullptr && !self_->is_published) self_->base->forget();
 }
 
-CAIRN_INLINE void save_pipeline::add(std::span<const std::vector<staged_piece>> shards) {
-  self_->write(self_->encode(shards));
-}
+void save_pipeline::add(std::span<const std::vector<staged_piece>> shards) { self_->write(self_->encode(shards)); }
 
-CAIRN_INLINE std::string save_pipeline::begin() { return self_->writer.begin(); }
+std::string save_pipeline::begin() { return self_->writer.begin(); }
 
-CAIRN_INLINE void save_pipeline::join(std::string_view attempt) { self_->writer.join(attempt); }
+void save_pipeline::join(std::string_view attempt) { self_->writer.join(attempt); }
 
-CAIRN_INLINE std::string save_pipeline::record() const {
+std::string save_pipeline::record() const {
   auto record = self_->writer.record(self_->job.common_leaves, self_->job.own_structure);
   record.sample = self_->job.sample;
   return write_shard_record(record);
 }
 
-CAIRN_INLINE written_share save_pipeline::add_written(std::string_view record, std::span<const piece> pieces) {
+written_share save_pipeline::add_written(std::string_view record, std::span<const piece> pieces) {
   const auto origin = self_->report.path + ": the record of a rank";
   auto written = read_shard_record(record, origin);
   const auto common = self_->job.common_leaves;
@@ -207,13 +204,13 @@ CAIRN_INLINE written_share save_pipeline::add_written(std::string_view record, s
   return {own_bytes, std::move(written.sample)};
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> save_pipeline::stored_bytes() const { return self_->writer.stored_bytes(); }
+std::vector<std::uint64_t> save_pipeline::stored_bytes() const { return self_->writer.stored_bytes(); }
 
-CAIRN_INLINE bool save_pipeline::is_delta_allowed() const noexcept { return self_->as_delta; }
+bool save_pipeline::is_delta_allowed() const noexcept { return self_->as_delta; }
 
-CAIRN_INLINE std::uint64_t save_pipeline::id() const noexcept { return self_->id; }
+std::uint64_t save_pipeline::id() const noexcept { return self_->id; }
 
-CAIRN_INLINE save_report save_pipeline::published(const published_by_leader& what) {
+save_report save_pipeline::published(const published_by_leader& what) {
   auto& report = self_->report;
   report.is_delta = what.is_delta;
   if (what.is_delta) report.parent = self_->base->parent()->name;
@@ -224,12 +221,12 @@ CAIRN_INLINE save_report save_pipeline::published(const published_by_leader& wha
   return std::move(report);
 }
 
-CAIRN_INLINE save_report save_pipeline::finish() {
+save_report save_pipeline::finish() {
   self_->publish();
   return std::move(self_->report);
 }
 
-CAIRN_INLINE save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
+save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
   const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, shards));
   save_pipeline pipeline(store, job, pieces.size(), base);
   pipeline.add(pieces);

@@ -11,7 +11,6 @@
 #include "cairn/chain/options.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/store/reader.hpp"
 
@@ -29,12 +28,7 @@ namespace cairn::inline v0_1::detail {
 /// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous memory, whose codecs decode
 /// ranges, are shared if they are the same at all ranks. With `read_sharing::measured`, samples are read in both ways, and the rest in the faster one; fewer than `least_measured` bytes are read by every rank.
 /// What one rank throws, all throw. A rank holds two buffers of about 8 MiB, one of them in the group.
-CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_request> requests,
-                                const read_options& options, read_sharing how, team& ranks,
-                                std::uint64_t least_measured = std::uint64_t{256} << 20U);
+void read_together(const chain_reader& from, std::span<const read_request> requests, const read_options& options,
+                   read_sharing how, team& ranks, std::uint64_t least_measured = std::uint64_t{256} << 20U);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/chain/shared_reads.ipp"  // IWYU pragma: keep
-#endif

@@ -95,9 +95,8 @@ class sharing_readers {
   page_buffer packed_;
 };
 
-CAIRN_INLINE void read_together(const chain_reader& from, std::span<const read_request> requests,
-                                const read_options& options, read_sharing how, team& ranks,
-                                std::uint64_t least_measured) {
+void read_together(const chain_reader& from, std::span<const read_request> requests, const read_options& options,
+                   read_sharing how, team& ranks, std::uint64_t least_measured) {
   std::vector<read_request> own, common;
   ranks.all([&] {
     for (const auto& each : requests) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What Cairn needs of the compiler, and where the code behind the templates is compiled: in every unit that includes Cairn, or once per
-// program.
+// What Cairn needs of the compiler.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -15,12 +14,3 @@
 /// What is one per process stays one where several shared libraries of a program contain Cairn and are compiled with -fvisibility=hidden:
 /// handlers of signals, what is known of forks, the codecs and functions that opt-in headers add, and types of exceptions.
 #define CAIRN_ONE_PER_PROCESS [[gnu::visibility("default")]]
-
-/// Headers `x.hpp` declare what `x.ipp` defines. By default `x.hpp` includes `x.ipp`, and all functions are inline: there is nothing
-/// to link. If all units of a program define CAIRN_SEPARATE_COMPILATION, they see declarations only and compile several times
-/// faster. The definitions are then compiled once: in the library cairn::compiled, or in the unit `cairn/definitions.cpp`.
-#if defined(CAIRN_SEPARATE_COMPILATION)
-#define CAIRN_INLINE
-#else
-#define CAIRN_INLINE inline
-#endif

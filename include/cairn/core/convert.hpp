@@ -7,7 +7,6 @@
 #include <span>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 
 namespace cairn::inline v0_1 {
@@ -78,12 +77,7 @@ struct dtype_range {
 /// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Values round to nearest even; integers of more than 53 bits, first
 /// to double.
 /// False when an integer does not fit into `to`; `out` then has a part of the result.
-[[nodiscard]] CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to,
-                                        std::span<std::byte> out) noexcept;
+[[nodiscard]] bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept;
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/core/convert.ipp"  // IWYU pragma: keep
-#endif

@@ -120,7 +120,7 @@ template <class Wide>
   return true;
 }
 
-CAIRN_INLINE bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept {
+bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept {
   const std::size_t count = in.size() / size_of(from);
   return is_floating(to) ? convert_through<double>(from, in.data(), to, out.data(), count)
                          : convert_through<wide_integer>(from, in.data(), to, out.data(), count);

@@ -16,6 +16,7 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/io_advice.hpp"
+#include "cairn/core/link_check.hpp"
 #include "cairn/core/printable.hpp"
 
 namespace cairn::inline v0_1 {

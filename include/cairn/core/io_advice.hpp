@@ -4,20 +4,14 @@
 
 #include <string>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::detail {
 
 /// "; /data/rnus is not there": the highest directory of an absolute path that is missing. Empty if the path is there, and for the location of
 /// a store that is no directory.
-[[nodiscard]] CAIRN_INLINE std::string missing_advice(std::string path);
+[[nodiscard]] std::string missing_advice(std::string path);
 
 /// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free or that it has no
 /// inodes, a quota, which limit is too low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
-[[nodiscard]] CAIRN_INLINE std::string io_advice(std::string path, int number);
+[[nodiscard]] std::string io_advice(std::string path, int number);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/core/io_advice.ipp"  // IWYU pragma: keep
-#endif

@@ -21,7 +21,7 @@ namespace cairn::inline v0_1::detail {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-CAIRN_INLINE std::string missing_advice(std::string path) {
+std::string missing_advice(std::string path) {
   struct stat about{};
   std::string missing;
   for (; path.starts_with('/') && ::stat(path.c_str(), &about) != 0 && errno == ENOENT; path = above(path))
@@ -29,7 +29,7 @@ CAIRN_INLINE std::string missing_advice(std::string path) {
   return missing.empty() ? missing : "; " + missing + " is not there";
 }
 
-CAIRN_INLINE std::string io_advice(std::string path, int number) {
+std::string io_advice(std::string path, int number) {
   const auto text = [](std::uint64_t n) { return std::to_string(n); };
   if (number == EMFILE) {
     rlimit limit{};

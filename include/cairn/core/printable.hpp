@@ -6,22 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::detail {
 
 /// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
-[[nodiscard]] CAIRN_INLINE std::size_t utf8_bytes(std::string_view text) noexcept;
+[[nodiscard]] std::size_t utf8_bytes(std::string_view text) noexcept;
 
 /// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between them.
-[[nodiscard]] CAIRN_INLINE std::string cut(std::string_view text, std::size_t most);
+[[nodiscard]] std::string cut(std::string_view text, std::size_t most);
 
 /// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the direction of writing are
 /// escaped, for example as \x1b or \u202e. What is printable already stays as it is, backslashes too.
-[[nodiscard]] CAIRN_INLINE std::string printable(std::string_view text);
+[[nodiscard]] std::string printable(std::string_view text);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/core/printable.ipp"  // IWYU pragma: keep
-#endif

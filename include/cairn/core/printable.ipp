@@ -12,7 +12,7 @@ namespace cairn::inline v0_1::detail {
   return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80;
 }
 
-CAIRN_INLINE std::size_t utf8_bytes(std::string_view text) noexcept {
+std::size_t utf8_bytes(std::string_view text) noexcept {
   if (text.empty()) return 0;
   const auto lead = static_cast<unsigned char>(text[0]);
   if (lead < 0x80) return 1;
@@ -26,7 +26,7 @@ CAIRN_INLINE std::size_t utf8_bytes(std::string_view text) noexcept {
   return is_overlong || is_no_character ? 0 : length;
 }
 
-CAIRN_INLINE std::string cut(std::string_view text, std::size_t most) {
+std::string cut(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   std::size_t head = most / 2, tail = text.size() - most / 2;
   for (int i = 0; i < 3 && head > 0 && continues_character(text[head]); ++i) --head;
@@ -44,7 +44,7 @@ CAIRN_INLINE std::string cut(std::string_view text, std::size_t most) {
          within(0xfff9, 0xfffb) || within(0xe0000, 0xe0fff);
 }
 
-CAIRN_INLINE std::string printable(std::string_view text) {
+std::string printable(std::string_view text) {
   std::string shown;
   const auto escape = [&](char kind, std::uint32_t value, unsigned digits) {
     shown += {'\\', kind};

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::inline v0_1 {
@@ -29,20 +28,16 @@ namespace detail {
   return allowed == reshaping::grow || allowed == reshaping::any;
 }
 
-[[nodiscard]] CAIRN_INLINE bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept;
+[[nodiscard]] bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept;
 
 /// Whether the shapes are the same but for one dimension of 1 in front: an element, and a container of one.
-[[nodiscard]] CAIRN_INLINE bool differ_by_container(const extents& a, const extents& b) noexcept;
+[[nodiscard]] bool differ_by_container(const extents& a, const extents& b) noexcept;
 
 /// The elements of `view` that an array of `shape`, of as many dimensions, also has.
-[[nodiscard]] CAIRN_INLINE memory_view overlap_of(memory_view view, const extents& shape);
+[[nodiscard]] memory_view overlap_of(memory_view view, const extents& shape);
 
 /// What would make a load accept the shapes, for the message of an error; empty if nothing does.
-[[nodiscard]] CAIRN_INLINE std::string_view reshaping_advice(const extents& from, const extents& to) noexcept;
+[[nodiscard]] std::string_view reshaping_advice(const extents& from, const extents& to) noexcept;
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/core/reshape.ipp"  // IWYU pragma: keep
-#endif

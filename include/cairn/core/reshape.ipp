@@ -11,25 +11,25 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept {
+bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept {
   if (from.size() != to.size() || !keeps_shape(allowed)) return from == to;
   return allowed == reshaping::any || std::equal(from.begin(), from.end(), to.begin(), std::less_equal<>());
 }
 
-CAIRN_INLINE bool differ_by_container(const extents& a, const extents& b) noexcept {
+bool differ_by_container(const extents& a, const extents& b) noexcept {
   const auto& [more, fewer] = a.size() > b.size() ? std::tie(a, b) : std::tie(b, a);
   return more.size() == fewer.size() + 1 && more.front() == 1 &&
          std::equal(fewer.begin(), fewer.end(), more.begin() + 1);
 }
 
-CAIRN_INLINE memory_view overlap_of(memory_view view, const extents& shape) {
+memory_view overlap_of(memory_view view, const extents& shape) {
   if (view.strides.empty()) view.strides = packed_strides(view.shape, size_of(view.type));
   for (std::size_t d = 0; d < shape.size(); ++d) view.shape[d] = (std::min)(view.shape[d], shape[d]);
   if (is_packed(view.shape, view.strides, size_of(view.type))) view.strides.clear();
   return view;
 }
 
-CAIRN_INLINE std::string_view reshaping_advice(const extents& from, const extents& to) noexcept {
+std::string_view reshaping_advice(const extents& from, const extents& to) noexcept {
   if (element_count(to) == 0 && element_count(from) > 0)
     return "; give it that shape before the load, or leave it out with filter";
   if (is_reshapable(from, to, reshaping::grow)) return " (load with reshape and reshaping::grow to load what it has)";

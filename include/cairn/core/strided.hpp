@@ -7,34 +7,28 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::inline v0_1::detail {
 
 /// The strides of a packed row-major array, in bytes.
-[[nodiscard]] CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes);
+[[nodiscard]] std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes);
 
 /// True where `strides` are those of a packed array. There may be fewer than dimensions: the last dimensions are packed then. Strides of
 /// dimensions of one element do not matter; an empty array is packed.
-[[nodiscard]] CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
-                                          std::size_t item_bytes) noexcept;
+[[nodiscard]] bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
+                             std::size_t item_bytes) noexcept;
 
 /// The lowest address of an element, and the end of the highest one. Precondition: the view has elements.
-[[nodiscard]] CAIRN_INLINE std::pair<const std::byte*, const std::byte*> address_range(
-    const memory_view& view) noexcept;
+[[nodiscard]] std::pair<const std::byte*, const std::byte*> address_range(const memory_view& view) noexcept;
 
 /// Copies elements [first_element, first_element + out.size() / item size) of the flattened view into `out`.
-CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out);
+void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out);
 
 /// Copies `in` over the elements of the flattened view that begin at `first_element`.
-CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in);
+void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in);
 
 /// Copies `in` over the packed bytes of the flattened view from `first_byte` on, which may be within an element.
-CAIRN_INLINE void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in);
+void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/core/strided.ipp"  // IWYU pragma: keep
-#endif

@@ -10,15 +10,14 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
+std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
   std::vector<std::int64_t> strides(shape.size());
   auto step = static_cast<std::int64_t>(item_bytes);
   for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d])) strides[d] = step;
   return strides;
 }
 
-CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
-                            std::size_t item_bytes) noexcept {
+bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides, std::size_t item_bytes) noexcept {
   if (element_count(shape) == 0) return true;
   auto step = static_cast<std::int64_t>(item_bytes);
   for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d]))
@@ -26,7 +25,7 @@ CAIRN_INLINE bool is_packed(const extents& shape, const std::vector<std::int64_t
   return true;
 }
 
-CAIRN_INLINE std::pair<const std::byte*, const std::byte*> address_range(const memory_view& view) noexcept {
+std::pair<const std::byte*, const std::byte*> address_range(const memory_view& view) noexcept {
   const std::byte *begin = view.memory, *end = view.memory;
   for (std::size_t d = 0; d < view.strides.size(); ++d) {
     const auto reach = view.strides[d] * (static_cast<std::int64_t>(view.shape[d]) - 1);
@@ -128,15 +127,15 @@ void move_range(const memory_view& view, std::uint64_t first_byte, packed_pointe
   }
 }
 
-CAIRN_INLINE void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
+void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
   move_range<strided_direction::gather>(view, first_element * size_of(view.type), out.data(), out.size());
 }
 
-CAIRN_INLINE void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
+void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
   scatter_bytes(view, first_element * size_of(view.type), in);
 }
 
-CAIRN_INLINE void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in) {
+void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in) {
   move_range<strided_direction::scatter>(view, first_byte, in.data(), in.size());
 }
 

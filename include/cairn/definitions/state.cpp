@@ -34,3 +34,5 @@
 #include "cairn/state/walk_tensor.ipp"
 #include "cairn/state/walk_versioned.ipp"
 #include "cairn/state/walker.ipp"
+
+extern "C" const char CAIRN_LINK_CHECK = 0;

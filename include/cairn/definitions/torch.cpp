@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The adapters of libtorch. No part of cairn::compiled: the target cairn::torch compiles it, in the project that uses it.
+// The adapters of libtorch. The target cairn::torch compiles it, in the project that uses it.
 #include "cairn/adapters/torch/data.hpp"
 #include "cairn/adapters/torch/module.ipp"
 #include "cairn/adapters/torch/optimizer.ipp"
 #include "cairn/adapters/torch/tensor.ipp"
 
-#if defined(CAIRN_SEPARATE_COMPILATION)
 namespace cairn::inline v0_1::detail {
 template void walk<at::Tensor>(walker&, void*);
 template void walk<at::Generator>(walker&, void*);
@@ -16,4 +15,3 @@ template void walk<torch::data::samplers::DistributedRandomSampler>(walker&, voi
 template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*);
 template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
 }  // namespace cairn::inline v0_1::detail
-#endif

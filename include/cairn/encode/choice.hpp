@@ -29,27 +29,26 @@ using codec_rules = std::vector<codec_rule>;
 namespace detail {
 
 /// Whether some of the rules can make a checkpoint a delta.
-[[nodiscard]] CAIRN_INLINE bool use_parent(const codec_rules& rules);
+[[nodiscard]] bool use_parent(const codec_rules& rules);
 
 /// The codec of leaves that no rule matches: without loss.
-[[nodiscard]] CAIRN_INLINE const any_codec& default_codec();
+[[nodiscard]] const any_codec& default_codec();
 
 /// The codec that stores elements as they are.
-[[nodiscard]] CAIRN_INLINE const any_codec& raw_codec();
+[[nodiscard]] const any_codec& raw_codec();
 
 /// The index of the first rule that matches; the number of rules when none does.
-[[nodiscard]] CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
+[[nodiscard]] std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
 
 /// The codec of rule number `rule`; the default codec where that is the number of rules.
-[[nodiscard]] CAIRN_INLINE const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules);
+[[nodiscard]] const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules);
 
 /// The codec that encodes the leaf of this path.
-[[nodiscard]] CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
+[[nodiscard]] const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
 
 /// The codec that a file names: one of the rules', codecs::raw or codecs::lossless, or one that the program has made known by
 /// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
-[[nodiscard]] CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules,
-                                                 std::string_view where);
+[[nodiscard]] any_codec codec_named(std::string_view name, std::span<const codec_rule> rules, std::string_view where);
 
 /// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the codec's header.
 /// Loads during static initialization may not find it.
@@ -82,7 +81,3 @@ class CAIRN_ONE_PER_PROCESS known_codec {
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/choice.ipp"  // IWYU pragma: keep
-#endif

@@ -16,36 +16,36 @@ namespace cairn::inline v0_1::detail {
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
 
-CAIRN_INLINE bool use_parent(const codec_rules& rules) {
+bool use_parent(const codec_rules& rules) {
   return std::any_of(rules.begin(), rules.end(), [](const codec_rule& each) { return each.codec.uses_parent(); });
 }
 
-CAIRN_INLINE const any_codec& default_codec() {
+const any_codec& default_codec() {
   static const any_codec chosen = codecs::lossless{};
   return chosen;
 }
 
-CAIRN_INLINE const any_codec& raw_codec() {
+const any_codec& raw_codec() {
   static const any_codec chosen = codecs::raw{};
   return chosen;
 }
 
-CAIRN_INLINE std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules) {
+std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules) {
   const auto at = std::find_if(rules.begin(), rules.end(), [&](const codec_rule& rule) {
     return ::fnmatch(rule.pattern.c_str(), path.c_str(), 0) == 0;
   });
   return static_cast<std::size_t>(at - rules.begin());
 }
 
-CAIRN_INLINE const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
+const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
   return rule < rules.size() ? rules[rule].codec : default_codec();
 }
 
-CAIRN_INLINE const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules) {
+const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules) {
   return codec_of_rule(rule_for(path, rules), rules);
 }
 
-CAIRN_INLINE any_codec codec_named(std::string_view name, std::span<const codec_rule> rules, std::string_view where) {
+any_codec codec_named(std::string_view name, std::span<const codec_rule> rules, std::string_view where) {
   for (const auto& rule : rules)
     if (rule.codec.name() == name) return rule.codec;
   for (const auto* each : {&raw_codec(), &default_codec()})

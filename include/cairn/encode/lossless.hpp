@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/encode/base.hpp"
@@ -30,17 +29,13 @@ struct lossless {
   /// Each element is read once for its planes. An element that was zero when zeros were marked is zero in the payload.
   [[nodiscard]] static constexpr bool encodes_live() noexcept { return true; }
   [[nodiscard]] static constexpr bool decodes_ranges() noexcept { return true; }
-  [[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) const noexcept;
+  [[nodiscard]] std::size_t bound(dtype type, std::size_t bytes) const noexcept;
   /// Allocates a few bytes per element of a block of 2^17 elements, for each thread. Does not change `reference`.
-  [[nodiscard]] CAIRN_INLINE encode_result encode(const encode_request& in, std::span<std::byte> out) const;
+  [[nodiscard]] encode_result encode(const encode_request& in, std::span<std::byte> out) const;
   /// Decodes the payload of any `lossless`.
-  CAIRN_INLINE void decode(const decode_request& from) const;
+  void decode(const decode_request& from) const;
   /// The XOR of all deltas, encoded as one. Allocates twice the bytes of the elements.
-  [[nodiscard]] CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) const;
+  [[nodiscard]] std::optional<std::vector<std::byte>> merge(const merge_request& in) const;
 };
 
 }  // namespace cairn::inline v0_1::codecs
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/lossless.ipp"  // IWYU pragma: keep
-#endif

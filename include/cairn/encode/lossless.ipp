@@ -135,7 +135,7 @@ inline void decode_in_place(const payload_header& header, const elements& all, s
 
 namespace cairn::inline v0_1::codecs {
 
-CAIRN_INLINE std::size_t lossless::bound(dtype type, std::size_t bytes) const noexcept {
+std::size_t lossless::bound(dtype type, std::size_t bytes) const noexcept {
   namespace engine = detail::lossless;
   using header = engine::payload_header;
   const std::size_t width = size_of(type), count = bytes / width;
@@ -145,7 +145,7 @@ CAIRN_INLINE std::size_t lossless::bound(dtype type, std::size_t bytes) const no
          detail::blocks_bound(1, engine::elements_bound(count - whole * largest, width));
 }
 
-CAIRN_INLINE encode_result lossless::encode(const encode_request& in, std::span<std::byte> out) const {
+encode_result lossless::encode(const encode_request& in, std::span<std::byte> out) const {
   namespace engine = detail::lossless;
   engine::payload_header header{.format = engine::format_of(in.type)};
   const std::size_t width = header.format.width, count = in.values.size() / width;
@@ -168,7 +168,7 @@ CAIRN_INLINE encode_result lossless::encode(const encode_request& in, std::span<
   return {.codec = name(), .bytes = bytes, .relative = header.relative};
 }
 
-CAIRN_INLINE void lossless::decode(const decode_request& from) const {
+void lossless::decode(const decode_request& from) const {
   namespace engine = detail::lossless;
   const auto malformed = [&](const char* what) {
     fail(errc::corrupt, {from.where, ": \"", from.path, "\": the lossless payload is malformed: ", what});
@@ -182,7 +182,7 @@ CAIRN_INLINE void lossless::decode(const decode_request& from) const {
   if (!engine::decode_payload_blocks(header, from)) malformed("its blocks are not what was written");
 }
 
-CAIRN_INLINE std::optional<std::vector<std::byte>> lossless::merge(const merge_request& in) const {
+std::optional<std::vector<std::byte>> lossless::merge(const merge_request& in) const {
   // A relative payload decoded over zeros is the XOR itself, and XOR is associative and commutative.
   std::vector<std::byte> sum(in.bytes), zeros(in.bytes);
   for (const auto& delta : in.deltas) {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1 {

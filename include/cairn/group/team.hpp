@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "cairn/core/as_error.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
 #include "cairn/group/rank_messages.hpp"
@@ -29,7 +28,7 @@ namespace cairn::inline v0_1::detail {
 class team {
  public:
   team() = default;
-  CAIRN_INLINE team(any_group group, std::chrono::milliseconds limit);
+  team(any_group group, std::chrono::milliseconds limit);
 
   [[nodiscard]] unsigned rank() const noexcept { return rank_; }
   [[nodiscard]] unsigned size() const noexcept { return size_; }
@@ -45,11 +44,11 @@ class team {
 
   /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started theirs. At most one round is
   /// under way, and no other collective of this team is called before it has ended.
-  CAIRN_INLINE void begin_round(std::span<const std::uint64_t> mine);
+  void begin_round(std::span<const std::uint64_t> mine);
   [[nodiscard]] bool is_in_round() const noexcept { return round_ != nullptr; }
   /// Makes progress with the round. Returns whether it is complete. Never waits.
-  CAIRN_INLINE bool test_round();
-  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> end_round();
+  bool test_round();
+  [[nodiscard]] std::vector<std::uint64_t> end_round();
 
   /// Calls `act` at each rank, and returns its result when all ranks have succeeded.
   template <class Act>
@@ -96,33 +95,33 @@ class team {
   }
 
   /// The text of `root`, of `size` bytes, at all ranks.
-  [[nodiscard]] CAIRN_INLINE std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
+  [[nodiscard]] std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
 
   /// Gives all ranks the bytes of `root`, in memory of the same size.
-  CAIRN_INLINE void broadcast(std::span<std::byte> memory, unsigned root);
+  void broadcast(std::span<std::byte> memory, unsigned root);
 
   /// The texts of all ranks, in order of rank, at the leader; empty at the others.
-  [[nodiscard]] CAIRN_INLINE std::vector<std::string> gather(std::string_view mine);
+  [[nodiscard]] std::vector<std::string> gather(std::string_view mine);
 
   /// The numbers of all ranks, in order of rank, at all ranks.
-  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> all_gather(std::uint64_t mine);
+  [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t mine);
 
   /// errc::mismatch where the texts of the ranks are not the same: the error has `what` and the texts that differ.
-  CAIRN_INLINE void require_same(std::string_view what, std::string_view mine);
+  void require_same(std::string_view what, std::string_view mine);
 
   /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs. O(texts), and O(log texts) collectives where
   /// they differ.
-  CAIRN_INLINE void require_same_list(std::string_view what, std::span<const std::string> texts);
+  void require_same_list(std::string_view what, std::span<const std::string> texts);
 
   /// Whether the ranks have the same number.
-  [[nodiscard]] CAIRN_INLINE bool is_same(std::uint64_t mine);
+  [[nodiscard]] bool is_same(std::uint64_t mine);
 
  private:
-  CAIRN_INLINE std::string text_from_leader(const std::function<std::string()>& act);
+  std::string text_from_leader(const std::function<std::string()>& act);
   /// All throw if one has failed.
-  CAIRN_INLINE void agree(const std::optional<error>& failure);
-  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);
-  CAIRN_INLINE void wait_for(groups::operation& started);
+  void agree(const std::optional<error>& failure);
+  [[nodiscard]] std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);
+  void wait_for(groups::operation& started);
   /// Calls `act`, which communicates; what it throws breaks the team.
   template <class Act>
   auto communicate(const Act& act) {
@@ -144,7 +143,3 @@ class team {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/group/team.ipp"  // IWYU pragma: keep
-#endif

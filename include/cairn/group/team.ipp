@@ -12,7 +12,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE team::team(any_group group, std::chrono::milliseconds limit)
+team::team(any_group group, std::chrono::milliseconds limit)
     : group_(std::move(group)), rank_(group_->rank()), size_(group_->size()), limit_(limit) {
   if (size_ == 0 || rank_ >= size_) fail(errc::invalid, {"rank ", rank_, " of a group of ", size_, " ranks"});
   if (is_alone()) group_.reset();
@@ -20,7 +20,7 @@ CAIRN_INLINE team::team(any_group group, std::chrono::milliseconds limit)
 
 /// Polls, at first without a pause, so that ranks which arrive together do not sleep; then less and less often, so that those which wait leave the
 /// processor to the others.
-CAIRN_INLINE void team::wait_for(groups::operation& started) {
+void team::wait_for(groups::operation& started) {
   using namespace std::chrono;
   constexpr int polls = 100, yields = 1000;
   constexpr microseconds longest(1000);
@@ -44,15 +44,15 @@ CAIRN_INLINE void team::wait_for(groups::operation& started) {
   }
 }
 
-CAIRN_INLINE void team::begin_round(std::span<const std::uint64_t> mine) {
+void team::begin_round(std::span<const std::uint64_t> mine) {
   communicate([&] { round_ = group_->start_max(mine); });
 }
 
-CAIRN_INLINE bool team::test_round() {
+bool team::test_round() {
   return communicate([&] { return !round_ || round_->test(); });
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> team::end_round() {
+std::vector<std::uint64_t> team::end_round() {
   return communicate([&] {
     wait_for(*round_);
     const auto result = round_->result();
@@ -63,12 +63,12 @@ CAIRN_INLINE std::vector<std::uint64_t> team::end_round() {
   });
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> team::largest(std::span<const std::uint64_t> mine) {
+std::vector<std::uint64_t> team::largest(std::span<const std::uint64_t> mine) {
   begin_round(mine);
   return end_round();
 }
 
-CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, std::uint64_t size) {
+std::string team::broadcast(std::string_view text, unsigned root, std::uint64_t size) {
   if (is_alone()) return std::string(text);
   return communicate([&]() -> std::string {
     const auto started = group_->start_broadcast(std::as_bytes(std::span(text)), size, root);
@@ -77,7 +77,7 @@ CAIRN_INLINE std::string team::broadcast(std::string_view text, unsigned root, s
   });
 }
 
-CAIRN_INLINE void team::broadcast(std::span<std::byte> memory, unsigned root) {
+void team::broadcast(std::span<std::byte> memory, unsigned root) {
   if (is_alone()) return;
   communicate([&] {
     const auto own = std::span<const std::byte>(memory).first(rank_ == root ? memory.size() : 0);
@@ -87,7 +87,7 @@ CAIRN_INLINE void team::broadcast(std::span<std::byte> memory, unsigned root) {
   });
 }
 
-CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
+bool team::is_same(std::uint64_t mine) {
   if (is_alone()) return true;
   const std::uint64_t numbers[] = {mine, ~mine};
   const auto all = largest(numbers);
@@ -95,7 +95,7 @@ CAIRN_INLINE bool team::is_same(std::uint64_t mine) {
 }
 
 /// The lowest rank that has failed has the largest `size - rank`; it broadcasts its error.
-CAIRN_INLINE void team::agree(const std::optional<error>& failure) {
+void team::agree(const std::optional<error>& failure) {
   const auto text = failure ? write_failure(*failure) : std::string();
   const std::uint64_t mine[] = {failure ? size_ - rank_ : 0, text.size()};
   const auto all = largest(mine);
@@ -111,7 +111,7 @@ CAIRN_INLINE void team::agree(const std::optional<error>& failure) {
   throw failure && failure->state_changed() ? same.after_change() : same;
 }
 
-CAIRN_INLINE std::string team::text_from_leader(const std::function<std::string()>& act) {
+std::string team::text_from_leader(const std::function<std::string()>& act) {
   if (is_alone()) return act();
   std::string text;
   all([&] {
@@ -122,7 +122,7 @@ CAIRN_INLINE std::string team::text_from_leader(const std::function<std::string(
   return broadcast(text, 0, size);
 }
 
-CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
+std::vector<std::string> team::gather(std::string_view mine) {
   if (is_alone()) return {std::string(mine)};
   const std::uint64_t own[] = {mine.size()};
   const auto record = write_record(mine, largest(own)[0]);
@@ -133,13 +133,13 @@ CAIRN_INLINE std::vector<std::string> team::gather(std::string_view mine) {
   });
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> team::all_gather(std::uint64_t mine) {
+std::vector<std::uint64_t> team::all_gather(std::uint64_t mine) {
   std::vector<std::uint64_t> numbers(size_);
   numbers[rank_] = mine;
   return is_alone() ? numbers : largest(numbers);
 }
 
-CAIRN_INLINE void team::require_same(std::string_view what, std::string_view mine) {
+void team::require_same(std::string_view what, std::string_view mine) {
   if (is_same(checksum(std::as_bytes(std::span(mine))))) return;
   const auto texts = gather(mine);
   from_leader([&]() -> std::string {
@@ -153,7 +153,7 @@ CAIRN_INLINE void team::require_same(std::string_view what, std::string_view min
   });
 }
 
-CAIRN_INLINE void team::require_same_list(std::string_view what, std::span<const std::string> texts) {
+void team::require_same_list(std::string_view what, std::span<const std::string> texts) {
   if (is_alone()) return;
   std::vector<std::uint64_t> before{0};  // the hash of the first i texts
   running_checksum hash;

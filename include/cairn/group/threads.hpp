@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/group/base.hpp"
 
 namespace cairn::inline v0_1::groups {
@@ -23,16 +22,16 @@ struct membership;
 class threads {
  public:
   /// The ranks of a new group, one for each thread. errc::invalid for a size of 0.
-  [[nodiscard]] static CAIRN_INLINE std::vector<threads> make(unsigned size);
+  [[nodiscard]] static std::vector<threads> make(unsigned size);
 
-  [[nodiscard]] CAIRN_INLINE unsigned rank() const noexcept;
-  [[nodiscard]] CAIRN_INLINE unsigned size() const noexcept;
+  [[nodiscard]] unsigned rank() const noexcept;
+  [[nodiscard]] unsigned size() const noexcept;
   /// errc::mismatch, at all ranks, where the ranks have not started the same operation with the same size and root.
-  [[nodiscard]] CAIRN_INLINE started start_max(std::span<const std::uint64_t> numbers);
-  [[nodiscard]] CAIRN_INLINE started start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root);
-  [[nodiscard]] CAIRN_INLINE started start_gather(std::span<const std::byte> bytes, unsigned root);
+  [[nodiscard]] started start_max(std::span<const std::uint64_t> numbers);
+  [[nodiscard]] started start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root);
+  [[nodiscard]] started start_gather(std::span<const std::byte> bytes, unsigned root);
   /// The ranks that have started fewer operations than this one.
-  [[nodiscard]] CAIRN_INLINE std::vector<unsigned> roll_call(std::chrono::milliseconds limit);
+  [[nodiscard]] std::vector<unsigned> roll_call(std::chrono::milliseconds limit);
 
  private:
   explicit threads(std::shared_ptr<detail::membership> self) : self_(std::move(self)) {}
@@ -41,7 +40,3 @@ class threads {
 };
 
 }  // namespace cairn::inline v0_1::groups
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/group/threads.ipp"  // IWYU pragma: keep
-#endif

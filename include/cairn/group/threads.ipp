@@ -148,7 +148,7 @@ class thread_operation final : public operation {
 
 }  // namespace detail
 
-CAIRN_INLINE std::vector<threads> threads::make(unsigned size) {
+std::vector<threads> threads::make(unsigned size) {
   if (size == 0) fail(errc::invalid, {"a group has no ranks"});
   const auto at = std::make_shared<detail::meeting>(size);
   std::vector<threads> ranks;
@@ -156,27 +156,25 @@ CAIRN_INLINE std::vector<threads> threads::make(unsigned size) {
   return ranks;
 }
 
-CAIRN_INLINE unsigned threads::rank() const noexcept { return self_->rank; }
-CAIRN_INLINE unsigned threads::size() const noexcept { return self_->at->size(); }
+unsigned threads::rank() const noexcept { return self_->rank; }
+unsigned threads::size() const noexcept { return self_->at->size(); }
 
-CAIRN_INLINE started threads::start_max(std::span<const std::uint64_t> numbers) {
+started threads::start_max(std::span<const std::uint64_t> numbers) {
   const auto bytes = std::as_bytes(numbers);
   return std::make_unique<detail::thread_operation>(self_->at, self_->rank,
                                                     detail::call{detail::collective::largest, bytes.size(), 0}, bytes);
 }
 
-CAIRN_INLINE started threads::start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root) {
+started threads::start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root) {
   return std::make_unique<detail::thread_operation>(self_->at, self_->rank,
                                                     detail::call{detail::collective::broadcast, size, root}, bytes);
 }
 
-CAIRN_INLINE started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
+started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
   return std::make_unique<detail::thread_operation>(
       self_->at, self_->rank, detail::call{detail::collective::gather, bytes.size(), root}, bytes);
 }
 
-CAIRN_INLINE std::vector<unsigned> threads::roll_call(std::chrono::milliseconds /*limit*/) {
-  return self_->at->behind(self_->rank);
-}
+std::vector<unsigned> threads::roll_call(std::chrono::milliseconds /*limit*/) { return self_->at->behind(self_->rank); }
 
 }  // namespace cairn::inline v0_1::groups

@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/record_columns.hpp"
@@ -22,7 +21,7 @@ struct leaf_size {
 };
 
 /// The leaves with their bytes in memory, and rows along the slowest dimension of more than one. O(leaves).
-[[nodiscard]] CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves);
+[[nodiscard]] std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves);
 
 namespace detail {
 
@@ -35,7 +34,7 @@ struct item : leaf_size {
 class item_list {
  public:
   /// `columns`: ascending. errc::invalid: they are not of these leaves, or a leaf has no whole number of elements per record.
-  CAIRN_INLINE item_list(std::vector<leaf_size> leaves, std::vector<cairn::detail::record_columns> columns);
+  item_list(std::vector<leaf_size> leaves, std::vector<cairn::detail::record_columns> columns);
 
   [[nodiscard]] const std::vector<leaf_size>& leaves() const noexcept { return leaves_; }
   [[nodiscard]] const std::vector<cairn::detail::record_columns>& columns() const noexcept { return columns_; }
@@ -65,11 +64,11 @@ class item_list {
 
  private:
   /// The first columns that begin at the leaf or after it.
-  [[nodiscard]] CAIRN_INLINE const cairn::detail::record_columns* columns_from(std::size_t leaf) const;
+  [[nodiscard]] const cairn::detail::record_columns* columns_from(std::size_t leaf) const;
   [[nodiscard]] const cairn::detail::record_columns* columns_end() const noexcept {
     return columns_.data() + columns_.size();
   }
-  [[nodiscard]] CAIRN_INLINE item item_of(const cairn::detail::record_columns& columns) const;
+  [[nodiscard]] item item_of(const cairn::detail::record_columns& columns) const;
 
   std::vector<leaf_size> leaves_;
   std::vector<cairn::detail::record_columns> columns_;
@@ -77,7 +76,3 @@ class item_list {
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1::plan
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/plan/item_list.ipp"  // IWYU pragma: keep
-#endif

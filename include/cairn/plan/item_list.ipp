@@ -9,7 +9,7 @@
 
 namespace cairn::inline v0_1::plan {
 
-CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves) {
+std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf> leaves) {
   std::vector<leaf_size> sizes;
   sizes.reserve(leaves.size());
   for (const auto& leaf : leaves) {
@@ -22,7 +22,7 @@ CAIRN_INLINE std::vector<leaf_size> sizes_of(std::span<const cairn::detail::leaf
 
 namespace detail {
 
-CAIRN_INLINE item_list::item_list(std::vector<leaf_size> leaves, std::vector<cairn::detail::record_columns> columns)
+item_list::item_list(std::vector<leaf_size> leaves, std::vector<cairn::detail::record_columns> columns)
     : leaves_(std::move(leaves)), columns_(std::move(columns)) {
   std::size_t end = 0;
   for (const auto& [first, count, records] : columns_) {
@@ -36,12 +36,12 @@ CAIRN_INLINE item_list::item_list(std::vector<leaf_size> leaves, std::vector<cai
   }
 }
 
-CAIRN_INLINE const cairn::detail::record_columns* item_list::columns_from(std::size_t leaf) const {
+const cairn::detail::record_columns* item_list::columns_from(std::size_t leaf) const {
   return std::partition_point(columns_.data(), columns_end(), [&](const auto& each) { return each.first < leaf; });
 }
 
 /// Its rows are those of the first column.
-CAIRN_INLINE item item_list::item_of(const cairn::detail::record_columns& columns) const {
+item item_list::item_of(const cairn::detail::record_columns& columns) const {
   const auto& first = leaves_[columns.first];
   const auto per_record = first.elements / columns.records;
   const auto row = per_record > 0 && first.row % per_record == 0 ? first.row / per_record : 1;

@@ -14,7 +14,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
 #include "cairn/plan/item_list.hpp"
@@ -42,8 +41,8 @@ class partition {
   /// The same arguments at every rank. `columns`: ascending, those of cairn::detail::columns_of. O(leaves + ranks) time, O(leaves + ranks) memory.
   /// errc::invalid: no rank has a weight, more ranks than there can be shards, bytes without elements, columns of no whole number of elements per
   /// record; the weights, or all bytes together, exceed 2^63.
-  CAIRN_INLINE partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
-                         std::vector<cairn::detail::record_columns> columns = {});
+  partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
+            std::vector<cairn::detail::record_columns> columns = {});
 
   [[nodiscard]] std::size_t ranks() const noexcept { return ranks_.size(); }
   /// Bytes for a rank below ranks(), before cuts are moved. Ranks whose other bytes exceed their part of all bytes
@@ -51,13 +50,13 @@ class partition {
   [[nodiscard]] std::uint64_t share_of(std::size_t rank) const { return ends_[rank + 1] - ends_[rank]; }
   /// Ascending by leaf. O(leaves from the first to the last in its interval, and from its first to its last small one). errc::invalid if there is no such
   /// rank.
-  [[nodiscard]] CAIRN_INLINE std::vector<cairn::detail::piece> pieces_of(std::size_t rank) const;
+  [[nodiscard]] std::vector<cairn::detail::piece> pieces_of(std::size_t rank) const;
   /// Those of all ranks. O(leaves + ranks).
-  [[nodiscard]] CAIRN_INLINE cairn::detail::division pieces() const;
+  [[nodiscard]] cairn::detail::division pieces() const;
   /// Bytes of a piece, if each element of a leaf has as many.
-  [[nodiscard]] CAIRN_INLINE std::uint64_t bytes_of(const cairn::detail::piece& which) const;
+  [[nodiscard]] std::uint64_t bytes_of(const cairn::detail::piece& which) const;
   /// Equal hashes: equal plans. O(leaves + ranks).
-  [[nodiscard]] CAIRN_INLINE input_hash hash() const;
+  [[nodiscard]] input_hash hash() const;
 
  private:
   /// Where the interval of a rank begins on the axis, and at which leaf its small items begin.
@@ -68,11 +67,11 @@ class partition {
   };
 
   [[nodiscard]] bool is_small(const detail::item& each) const noexcept { return each.bytes < small_below_; }
-  CAIRN_INLINE void divide_bytes(std::uint64_t bytes);
-  CAIRN_INLINE void find_small(std::uint64_t bytes);
-  CAIRN_INLINE std::vector<std::size_t> cut(std::span<const std::uint64_t> ends);
-  CAIRN_INLINE std::vector<std::uint64_t> deal(const std::vector<std::size_t>& pieces);
-  [[nodiscard]] CAIRN_INLINE std::uint64_t element_at(const detail::item& each, std::uint64_t byte) const;
+  void divide_bytes(std::uint64_t bytes);
+  void find_small(std::uint64_t bytes);
+  std::vector<std::size_t> cut(std::span<const std::uint64_t> ends);
+  std::vector<std::uint64_t> deal(const std::vector<std::size_t>& pieces);
+  [[nodiscard]] std::uint64_t element_at(const detail::item& each, std::uint64_t byte) const;
 
   detail::item_list items_;
   std::vector<rank_load> ranks_;
@@ -84,7 +83,3 @@ class partition {
 };
 
 }  // namespace cairn::inline v0_1::plan
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/plan/partition.ipp"  // IWYU pragma: keep
-#endif

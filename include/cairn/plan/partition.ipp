@@ -62,8 +62,8 @@ inline void add(std::uint64_t& total, std::uint64_t more, const char* what) {
 
 }  // namespace detail
 
-CAIRN_INLINE partition::partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
-                                  std::vector<cairn::detail::record_columns> columns)
+partition::partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
+                     std::vector<cairn::detail::record_columns> columns)
     : items_(std::move(leaves), std::move(columns)), ranks_(std::move(ranks)), starts_(ranks_.size() + 1) {
   cairn::detail::check_shards(ranks_.size());
   std::uint64_t bytes = 0;
@@ -96,7 +96,7 @@ CAIRN_INLINE partition::partition(std::vector<leaf_size> leaves, std::vector<ran
 }
 
 /// The share of each rank: in total `bytes`, and with the other bytes in proportion to the weights, except where those are more already.
-CAIRN_INLINE void partition::divide_bytes(std::uint64_t bytes) {
+void partition::divide_bytes(std::uint64_t bytes) {
   std::uint64_t total = bytes, weights = 0;  // of the active ranks
   is_active_.resize(ranks_.size());
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -131,7 +131,7 @@ CAIRN_INLINE void partition::divide_bytes(std::uint64_t bytes) {
 
 /// Sets the limits of pieces. Small are the items of the smallest classes (0, 1, 2-3, 4-7, ... bytes) below two minimum pieces that have an eighth of
 /// all bytes together.
-CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
+void partition::find_small(std::uint64_t bytes) {
   constexpr std::uint64_t kib = 1024, mib = kib * kib;
   const auto active = static_cast<std::uint64_t>(std::count(is_active_.begin(), is_active_.end(), true));
   const std::uint64_t share = bytes / active;
@@ -154,7 +154,7 @@ CAIRN_INLINE void partition::find_small(std::uint64_t bytes) {
 
 /// Cuts the axis at `ends`: for each rank the byte where its interval ends, ascending. Returns how many pieces each rank has on the axis,
 /// where those between two cuts at the same element count.
-CAIRN_INLINE std::vector<std::size_t> partition::cut(std::span<const std::uint64_t> ends) {
+std::vector<std::size_t> partition::cut(std::span<const std::uint64_t> ends) {
   std::vector<std::size_t> number(starts_.size());  // of the leaf on the axis in which a rank starts
   std::size_t rank = 0, leaves = 0;
   const auto end_rank = [&](std::size_t leaf, std::uint64_t element) {
@@ -188,7 +188,7 @@ CAIRN_INLINE std::vector<std::size_t> partition::cut(std::span<const std::uint64
 
 /// 5. The element before which an item is cut at or near its byte: an end of the item within a minimum piece, the nearest row if it is near, or
 /// the nearest element.
-CAIRN_INLINE std::uint64_t partition::element_at(const detail::item& each, std::uint64_t byte) const {
+std::uint64_t partition::element_at(const detail::item& each, std::uint64_t byte) const {
   const auto after = each.bytes - byte;
   if (std::min(byte, after) < minimum_piece_) return byte <= after ? 0 : each.elements;
   const auto element = detail::nearest(each.elements, byte, each.bytes);
@@ -201,7 +201,7 @@ CAIRN_INLINE std::uint64_t partition::element_at(const detail::item& each, std::
 }
 
 /// Deals the small items to ranks that have `pieces` already, in order. Returns the bytes that each rank gets.
-CAIRN_INLINE std::vector<std::uint64_t> partition::deal(const std::vector<std::size_t>& pieces) {
+std::vector<std::uint64_t> partition::deal(const std::vector<std::size_t>& pieces) {
   std::size_t small = 0;  // pieces
   items_.for_each([&](const detail::item& each) { small += is_small(each) ? each.count : 0; });
   const auto wanted = detail::leveled(pieces, is_active_, small);
@@ -217,7 +217,7 @@ CAIRN_INLINE std::vector<std::uint64_t> partition::deal(const std::vector<std::s
   return loads;
 }
 
-CAIRN_INLINE std::vector<cairn::detail::piece> partition::pieces_of(std::size_t rank) const {
+std::vector<cairn::detail::piece> partition::pieces_of(std::size_t rank) const {
   if (rank >= ranks_.size()) fail(errc::invalid, {"a plan of ", ranks_.size(), " ranks has no rank ", rank});
   const auto &begin = starts_[rank], &end = starts_[rank + 1];
   const bool is_cut = end.element > 0 && (begin.leaf != end.leaf || begin.element != end.element);
@@ -242,21 +242,21 @@ CAIRN_INLINE std::vector<cairn::detail::piece> partition::pieces_of(std::size_t 
   return pieces;
 }
 
-CAIRN_INLINE cairn::detail::division partition::pieces() const {
+cairn::detail::division partition::pieces() const {
   cairn::detail::division all;
   all.reserve(ranks_.size());
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) all.push_back(pieces_of(rank));
   return all;
 }
 
-CAIRN_INLINE std::uint64_t partition::bytes_of(const cairn::detail::piece& which) const {
+std::uint64_t partition::bytes_of(const cairn::detail::piece& which) const {
   const auto& leaf = items_.leaves()[which.leaf];
   if (leaf.elements == 0) return 0;
   const auto before = [&](std::uint64_t element) { return detail::scaled(leaf.bytes, element, leaf.elements); };
   return before(which.first + which.count) - before(which.first);
 }
 
-CAIRN_INLINE input_hash partition::hash() const {
+input_hash partition::hash() const {
   static_assert(std::has_unique_object_representations_v<leaf_size> &&
                 std::has_unique_object_representations_v<rank_load> &&
                 std::has_unique_object_representations_v<cairn::detail::record_columns>);

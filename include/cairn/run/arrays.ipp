@@ -53,13 +53,12 @@ inline void require_same_arrays(const std::string& path, std::span<const named_a
 
 }  // namespace detail
 
-CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
-                                     const save_options& options) {
+save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const save_options& options) {
   return detail::save_described(path, options, [&] { return detail::describe_arrays(path, arrays, {}); });
 }
 
-CAIRN_INLINE save_report save_arrays(const std::string& path, std::span<const named_array> arrays,
-                                     const checkpoint& like, const save_options& options) {
+save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
+                        const save_options& options) {
   return detail::save_described(path, options, [&] {
     detail::require_same_arrays(path, arrays, like);
     return detail::describe_arrays(path, arrays, like.reader().contents().structure);

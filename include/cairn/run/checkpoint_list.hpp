@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cairn/chain/save_job.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/event.hpp"
 #include "cairn/options.hpp"
@@ -107,7 +106,3 @@ class checkpoint_list {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/checkpoint_list.ipp"  // IWYU pragma: keep
-#endif

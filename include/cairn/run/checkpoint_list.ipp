@@ -14,19 +14,19 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::vector<std::string> checkpoint_list::names() const {
+std::vector<std::string> checkpoint_list::names() const {
   auto all = store_.list();
   std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
   return all;
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> checkpoint_list::steps() const {
+std::vector<std::uint64_t> checkpoint_list::steps() const {
   std::vector<std::uint64_t> all;
   for (const auto& name : names()) all.push_back(*parse_checkpoint_name(name));
   return all;
 }
 
-CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
+std::uint64_t checkpoint_list::newest_step() {
   if (!newest_step_) {
     std::uint64_t newest = 0;
     for (const auto& name : names())
@@ -36,7 +36,7 @@ CAIRN_INLINE std::uint64_t checkpoint_list::newest_step() {
   return *newest_step_;
 }
 
-CAIRN_INLINE std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
+std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
   const auto is_of_another_step = [&](const std::string& name) {
     try {
       return read_index(store_, name, index_part::metadata).info.step != parse_checkpoint_name(name);
@@ -55,7 +55,7 @@ CAIRN_INLINE std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) 
   return newest_step();
 }
 
-CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
+void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
   if (step < newest)
     fail(errc::stale,
          {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
@@ -64,19 +64,19 @@ CAIRN_INLINE void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint6
 }
 
 /// Whether there are later checkpoints than `step`, or than the one that the run has restored or saved last.
-CAIRN_INLINE bool checkpoint_list::continues_from_older(std::uint64_t step) {
+bool checkpoint_list::continues_from_older(std::uint64_t step) {
   const auto last = std::min(step, run_step_.value_or(step));
   return last < newest_step_for(last);
 }
 
-CAIRN_INLINE void checkpoint_list::make_way(std::uint64_t step) {
+void checkpoint_list::make_way(std::uint64_t step) {
   if (options_.on_older_step == when_older::refuse)
     refuse_earlier(step, newest_step_for(step));
   else if (continues_from_older(step))
     remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
 }
 
-CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report& report) {
+void checkpoint_list::saved(const save_job& job, const save_report& report) {
   newest_step_ = run_step_ = job.info.step;
   unusable_.erase(job.name);
   known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
@@ -84,7 +84,7 @@ CAIRN_INLINE void checkpoint_list::saved(const save_job& job, const save_report&
   known_.insert_or_assign(job.name, std::move(made));
 }
 
-CAIRN_INLINE void checkpoint_list::merged(const std::string& name, const merge_report& report) {
+void checkpoint_list::merged(const std::string& name, const merge_report& report) {
   const auto at = known_.find(name);
   if (at == known_.end()) return;
   at->second.bytes = report.bytes;
@@ -92,7 +92,7 @@ CAIRN_INLINE void checkpoint_list::merged(const std::string& name, const merge_r
   if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
 }
 
-CAIRN_INLINE void checkpoint_list::restored(const std::optional<load_report>& report) {
+void checkpoint_list::restored(const std::optional<load_report>& report) {
   run_step_.reset();
   if (!report) return;
   for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
@@ -101,11 +101,9 @@ CAIRN_INLINE void checkpoint_list::restored(const std::optional<load_report>& re
   refresh();
 }
 
-CAIRN_INLINE std::vector<removal> checkpoint_list::retention_plan() {
-  return plan_retention(entries(store_.list()), rules());
-}
+std::vector<removal> checkpoint_list::retention_plan() { return plan_retention(entries(store_.list()), rules()); }
 
-CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
+std::uint64_t checkpoint_list::prune() {
   if (!rules().any()) return 0;
   std::vector<removal> plan;
   try {
@@ -123,7 +121,7 @@ CAIRN_INLINE std::uint64_t checkpoint_list::prune() {
   return remove(plan).count;
 }
 
-CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
+std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
   const auto names = store_.list();
   const auto all = entries(names);
   std::vector<removal> plan;
@@ -149,7 +147,7 @@ CAIRN_INLINE std::uint64_t checkpoint_list::remove_later(std::optional<std::uint
 }
 
 /// Removes the checkpoints of `plan` in its order. Keeps one that is needed by one that could not be removed.
-CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<removal>& plan) {
+checkpoint_list::removed checkpoint_list::remove(const std::vector<removal>& plan) {
   removed done;
   std::set<std::string> needed;  // by those that could not be removed
   for (const auto& each : plan) {
@@ -187,7 +185,7 @@ CAIRN_INLINE checkpoint_list::removed checkpoint_list::remove(const std::vector<
 }
 
 /// Reports once that `keep_best` can compare no checkpoints.
-CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retained_entry> all) {
+void checkpoint_list::report_missing_metric(std::span<const retained_entry> all) {
   if (!options_.keep_best || has_metric(all, *options_.keep_best)) return;
   if (std::exchange(is_missing_metric_reported_, true)) return;
   emit({.what = event::kind::unmatched,
@@ -199,7 +197,7 @@ CAIRN_INLINE void checkpoint_list::report_missing_metric(std::span<const retaine
 /// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed for what they
 /// need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format version, whose dependencies
 /// are not known.
-CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
+std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
   std::vector<retained_entry> entries;
   for (const auto& name : all) {
     const auto step = parse_checkpoint_name(name);
@@ -212,8 +210,8 @@ CAIRN_INLINE std::vector<retained_entry> checkpoint_list::entries(const std::vec
 }
 
 /// The retention entry of a checkpoint: read from its index, unless this process saved it.
-CAIRN_INLINE const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::string& name,
-                                                                             std::optional<std::uint64_t> step) {
+const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::string& name,
+                                                                std::optional<std::uint64_t> step) {
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
   known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
   try {

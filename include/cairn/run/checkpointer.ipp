@@ -12,70 +12,66 @@
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE void detail::session_end::operator()(session* ended) const noexcept {
+void detail::session_end::operator()(session* ended) const noexcept {
   if (ended->is_owned()) delete ended;
 }
 
-CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options) {
+checkpointer::checkpointer(const std::string& root, checkpointer_options options) {
   const bool durable = std::exchange(options.durable, true);
   self_.reset(new detail::session(stores::directory(root, {.durable = durable}), std::move(options)));
 }
 
-CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options)
+checkpointer::checkpointer(any_store store, checkpointer_options options)
     : self_(new detail::session(std::move(store), std::move(options))) {}
 
-CAIRN_INLINE checkpointer::checkpointer(const std::string& root, checkpointer_options options, any_group ranks) {
+checkpointer::checkpointer(const std::string& root, checkpointer_options options, any_group ranks) {
   const bool durable = std::exchange(options.durable, true);
   self_.reset(new detail::session(stores::directory(root, {.durable = durable}), std::move(options), std::move(ranks)));
 }
 
-CAIRN_INLINE checkpointer::checkpointer(any_store store, checkpointer_options options, any_group ranks)
+checkpointer::checkpointer(any_store store, checkpointer_options options, any_group ranks)
     : self_(new detail::session(std::move(store), std::move(options), std::move(ranks))) {}
 
-CAIRN_INLINE std::vector<std::uint64_t> checkpointer::steps() const { return self_->steps(); }
+std::vector<std::uint64_t> checkpointer::steps() const { return self_->steps(); }
 
-CAIRN_INLINE std::optional<std::uint64_t> checkpointer::latest() const {
+std::optional<std::uint64_t> checkpointer::latest() const {
   const auto all = steps();
   return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
-CAIRN_INLINE checkpointer::checkpointer(checkpointer&&) noexcept = default;
-CAIRN_INLINE checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
-CAIRN_INLINE checkpointer::~checkpointer() = default;
+checkpointer::checkpointer(checkpointer&&) noexcept = default;
+checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
+checkpointer::~checkpointer() = default;
 
-CAIRN_INLINE std::optional<load_report> checkpointer::restore(any_mutable_state state, const load_options& options) {
+std::optional<load_report> checkpointer::restore(any_mutable_state state, const load_options& options) {
   return self_->restore(state, options);
 }
 
-CAIRN_INLINE std::optional<load_report> checkpointer::restore_best(any_mutable_state state,
-                                                                   std::optional<metric_order> order,
-                                                                   const load_options& options) {
+std::optional<load_report> checkpointer::restore_best(any_mutable_state state, std::optional<metric_order> order,
+                                                      const load_options& options) {
   return self_->restore_best(state, std::move(order), options);
 }
 
-CAIRN_INLINE std::optional<load_report> checkpointer::restore_finite(any_mutable_state state,
-                                                                     const load_options& options) {
+std::optional<load_report> checkpointer::restore_finite(any_mutable_state state, const load_options& options) {
   return self_->restore_finite(state, options);
 }
 
-CAIRN_INLINE step_outcome checkpointer::step(any_state state, const observation& now) {
-  return self_->step(state, now);
-}
+step_outcome checkpointer::step(any_state state, const observation& now) { return self_->step(state, now); }
 
-CAIRN_INLINE save_report checkpointer::save(any_state state, const observation& now) { return self_->save(state, now); }
+save_report checkpointer::save(any_state state, const observation& now) { return self_->save(state, now); }
 
-CAIRN_INLINE bool checkpointer::poll() const noexcept { return self_->poll(); }
+bool checkpointer::poll() const noexcept { return self_->poll(); }
 
-CAIRN_INLINE void checkpointer::progress() { self_->progress(); }
+void checkpointer::progress() { self_->progress(); }
 
-CAIRN_INLINE void checkpointer::wait() { self_->wait(); }
+void checkpointer::wait() { self_->wait(); }
 
-CAIRN_INLINE std::vector<removal> checkpointer::retention_plan() { return self_->retention_plan(); }
+std::vector<removal> checkpointer::retention_plan() { return self_->retention_plan(); }
 
-CAIRN_INLINE std::uint64_t checkpointer::remove_after(std::uint64_t step) { return self_->remove_after(step); }
+std::uint64_t checkpointer::remove_after(std::uint64_t step) { return self_->remove_after(step); }
 
-CAIRN_INLINE save_stats checkpointer::stats() const { return self_->stats(); }
+save_stats checkpointer::stats() const { return self_->stats(); }
 
-CAIRN_INLINE const any_store& checkpointer::store() const noexcept { return self_->store(); }
+const any_store& checkpointer::store() const noexcept { return self_->store(); }
 
 }  // namespace cairn::inline v0_1

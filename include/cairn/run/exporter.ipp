@@ -104,13 +104,13 @@ class exporter::worker {
   std::unique_ptr<std::thread> thread_;  // from the first export on
 };
 
-CAIRN_INLINE exporter::exporter(exporter_options options, observer next) {
+exporter::exporter(exporter_options options, observer next) {
   if (options.directory.empty()) fail(errc::invalid, {"an exporter needs a directory"});
   if (options.every_steps == 0U) fail(errc::invalid, {"an exporter cannot export every 0 steps"});
   worker_ = std::make_shared<worker>(std::move(options), std::move(next));
 }
 
-CAIRN_INLINE void exporter::operator()(const event& what) const { worker_->take(what); }
+void exporter::operator()(const event& what) const { worker_->take(what); }
 
 }  // namespace observers
 

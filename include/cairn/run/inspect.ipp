@@ -57,15 +57,15 @@ struct checkpoint::contents {
   mutable std::vector<tensor_info> tensors;  // made once, by `tensors()`
 };
 
-CAIRN_INLINE checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> reader) {
+checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> reader) {
   auto made = std::make_shared<contents>();
   made->reader = std::move(reader);
   contents_ = std::move(made);
 }
 
-CAIRN_INLINE const detail::chain_reader& checkpoint::reader() const noexcept { return *contents_->reader; }
+const detail::chain_reader& checkpoint::reader() const noexcept { return *contents_->reader; }
 
-CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const& {
+const std::vector<tensor_info>& checkpoint::tensors() const& {
   std::call_once(contents_->listing, [&] {
     std::vector<tensor_info> all;
     for (std::size_t i = 0; i < reader().contents().leaves.size(); ++i)
@@ -75,38 +75,36 @@ CAIRN_INLINE const std::vector<tensor_info>& checkpoint::tensors() const& {
   return contents_->tensors;
 }
 
-CAIRN_INLINE const std::string& checkpoint::path() const& { return reader().contents().origin; }
+const std::string& checkpoint::path() const& { return reader().contents().origin; }
 
-CAIRN_INLINE std::uint64_t checkpoint::step() const { return reader().step(); }
+std::uint64_t checkpoint::step() const { return reader().step(); }
 
-CAIRN_INLINE const std::map<std::string, double>& checkpoint::metrics() const& { return reader().metrics(); }
+const std::map<std::string, double>& checkpoint::metrics() const& { return reader().metrics(); }
 
-CAIRN_INLINE const std::map<std::string, std::string>& checkpoint::metadata() const& {
-  return reader().newest().info().metadata;
-}
+const std::map<std::string, std::string>& checkpoint::metadata() const& { return reader().newest().info().metadata; }
 
-CAIRN_INLINE bool checkpoint::contains(std::string_view name) const noexcept {
+bool checkpoint::contains(std::string_view name) const noexcept {
   return reader().contents().find(name) != detail::catalog::npos;
 }
 
-CAIRN_INLINE std::size_t checkpoint::index_of(std::string_view name) const {
+std::size_t checkpoint::index_of(std::string_view name) const {
   const auto index = reader().contents().find(name);
   if (index == detail::catalog::npos) fail(errc::not_found, {path(), ": there is no tensor \"", name, "\""});
   return index;
 }
 
-CAIRN_INLINE tensor_info checkpoint::tensor(std::string_view name) const {
+tensor_info checkpoint::tensor(std::string_view name) const {
   return detail::describe_tensor(reader().newest(), index_of(name));
 }
 
-CAIRN_INLINE std::size_t checkpoint::elements_of(std::string_view name, dtype type) const {
+std::size_t checkpoint::elements_of(std::string_view name, dtype type) const {
   const auto& info = reader().contents().leaves[index_of(name)];
   if (info.type != type)
     fail(errc::mismatch, {path(), ": \"", name, "\" is ", cairn::name(info.type), ", not ", cairn::name(type)});
   return element_count(info.shape);
 }
 
-CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> into) const {
+void checkpoint::read(std::string_view name, std::span<std::byte> into) const {
   const auto index = index_of(name);
   const auto& info = reader().contents().leaves[index];
   if (into.size() != info.bytes())
@@ -116,7 +114,7 @@ CAIRN_INLINE void checkpoint::read(std::string_view name, std::span<std::byte> i
   detail::with_errors(sentence({path(), ": \"", name, "\" cannot be read"}), [&] { reader().read(all); });
 }
 
-CAIRN_INLINE void checkpoint::verify(unsigned threads) const {
+void checkpoint::verify(unsigned threads) const {
   detail::with_errors(path() + " cannot be verified", [&] { reader().verify(threads); });
 }
 
@@ -142,26 +140,26 @@ inline std::optional<checkpoint_summary> summary_of(const any_store& store, cons
 
 }  // namespace detail
 
-CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const any_store& store) {
+std::vector<checkpoint_summary> list_checkpoints(const any_store& store) {
   std::vector<checkpoint_summary> all;
   for (const auto& name : store.list())
     if (auto made = detail::summary_of(store, name)) all.push_back(std::move(*made));
   return all;
 }
 
-CAIRN_INLINE std::vector<checkpoint_summary> list_checkpoints(const std::string& path) {
+std::vector<checkpoint_summary> list_checkpoints(const std::string& path) {
   if (!detail::is_directory(path)) fail(errc::not_found, {"there is no directory ", path});
   return list_checkpoints(any_store(stores::directory(path)));
 }
 
-CAIRN_INLINE checkpoint open(const std::string& path, const codec_rules& codecs) {
+checkpoint open(const std::string& path, const codec_rules& codecs) {
   if (detail::is_checkpoint(path))
     return detail::with_errors(path + " cannot be opened",
                                [&] { return checkpoint(detail::open_checkpoint(path, codecs)); });
   return open(any_store(stores::directory(path)), codecs);
 }
 
-CAIRN_INLINE checkpoint open(const any_store& store, const codec_rules& codecs) {
+checkpoint open(const any_store& store, const codec_rules& codecs) {
   std::vector<std::string> names;
   const auto open_newest = [&] {
     names = store.list();
@@ -172,7 +170,7 @@ CAIRN_INLINE checkpoint open(const any_store& store, const codec_rules& codecs) 
   return detail::open_again(open_newest, [&] { return store.list() != names; });
 }
 
-CAIRN_INLINE checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
+checkpoint open(const any_store& store, std::string_view name, const codec_rules& codecs) {
   return detail::with_errors(sentence({store.location(), "/", name, " cannot be opened"}),
                              [&] { return checkpoint(detail::open_chain(store, name, codecs)); });
 }

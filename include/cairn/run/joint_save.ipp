@@ -45,8 +45,8 @@ struct session::joint_save {
 };
 
 /// Copies the share of this rank. The leader begins the checkpoint.
-CAIRN_INLINE void session::copy_share(any_state state, const observation& now, std::optional<save_kind> kind,
-                                      const stopwatch& stall) {
+void session::copy_share(any_state state, const observation& now, std::optional<save_kind> kind,
+                         const stopwatch& stall) {
   background_.wait();
   auto made = std::make_unique<joint_save>();
   made->save = std::make_shared<async_save>();
@@ -89,7 +89,7 @@ CAIRN_INLINE void session::copy_share(any_state state, const observation& now, s
 }
 
 /// Calls `act` in the background thread.
-CAIRN_INLINE void session::run_share(const std::function<void(joint_save&)>& act) {
+void session::run_share(const std::function<void(joint_save&)>& act) {
   background_.wait();
   joint_->is_done = false;
   background_.start([this, all = joint_.get(), act] {
@@ -104,7 +104,7 @@ CAIRN_INLINE void session::run_share(const std::function<void(joint_save&)>& act
   });
 }
 
-CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
+void session::join_joint_save(const std::string& begun) {
   if (ranks_.is_leader()) return;
   joint_->phase = save_phase::writing;
   run_share([this, begun](joint_save& all) {
@@ -118,7 +118,7 @@ CAIRN_INLINE void session::join_joint_save(const std::string& begun) {
 }
 
 /// Encodes and writes the share of this rank, in the background thread.
-CAIRN_INLINE void session::write_share(joint_save& all) {
+void session::write_share(joint_save& all) {
   auto& save = *all.save;
   if (use_parent(save.job->codecs)) {  // for a later `save`, see find_same; before encoding, which overwrites the copy
     const shards_of<staged_piece> copied{all.share};
@@ -128,7 +128,7 @@ CAIRN_INLINE void session::write_share(joint_save& all) {
   series_.add_share(std::move(all.share));
 }
 
-CAIRN_INLINE void session::publish_joint_save() {
+void session::publish_joint_save() {
   background_.wait();
   const auto records = ranks_.gather(series_.record_of_share());
   joint_->phase = save_phase::publishing;
@@ -151,7 +151,7 @@ CAIRN_INLINE void session::publish_joint_save() {
 }
 
 /// The checkpoint is published, in `bytes` bytes.
-CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
+void session::end_joint_save(std::uint64_t bytes) {
   background_.wait();
   const auto outcome = series_.share_outcome(*joint_->save->job, shares_, bytes);
   const auto ended = std::move(joint_);
@@ -173,14 +173,14 @@ CAIRN_INLINE void session::end_joint_save(std::uint64_t bytes) {
   }
 }
 
-CAIRN_INLINE void session::note_later_failure(const joint_save& ended) {
+void session::note_later_failure(const joint_save& ended) {
   if (!ended.later_failure) return;
   own_failure_ = ended.later_failure;
   record_.count([](save_stats& all) { ++all.failed; });
 }
 
 /// Begins the merge of the newest deltas, if it is due, at all ranks: they have the same chain. Returns whether it has begun.
-CAIRN_INLINE bool session::begin_joint_merge() {
+bool session::begin_joint_merge() {
   if (!series_.is_merge_due() || !may_merge_ || is_stopping_) return false;
   limiter_.begin(options_.max_bytes_per_second);
   is_published_ = true;
@@ -198,7 +198,7 @@ CAIRN_INLINE bool session::begin_joint_merge() {
 }
 
 /// The merged checkpoint is published, in `bytes` bytes.
-CAIRN_INLINE void session::end_joint_merge(std::uint64_t bytes) {
+void session::end_joint_merge(std::uint64_t bytes) {
   background_.wait();
   const bool is_whole = ranks_.from_leader([&] { return joint_->is_whole; });
   if (!ranks_.is_leader()) series_.merge_published(bytes, is_whole);
@@ -210,7 +210,7 @@ CAIRN_INLINE void session::end_joint_merge(std::uint64_t bytes) {
 }
 
 /// Cancels the running save at this rank.
-CAIRN_INLINE void session::drop_joint_save(const error& cause) {
+void session::drop_joint_save(const error& cause) {
   if (!joint_) return;
   limiter_.cancel();
   wait_for_background();

@@ -10,7 +10,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
+load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
   if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
   refuse_step(options);
   return with_errors(path + " cannot be loaded", [&] {
@@ -22,20 +22,19 @@ CAIRN_INLINE load_report load(const std::string& path, any_mutable_state state, 
   });
 }
 
-CAIRN_INLINE load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
+load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
   auto report = with_errors(store.location() + " cannot be loaded", [&] { return restore(store, state, options); });
   if (report) return *std::move(report);
   fail(errc::not_found, {"there is no checkpoint in ", store.location(), missing_advice(store.location())});
 }
 
-CAIRN_INLINE load_report load(const any_store& store, std::string_view name, any_mutable_state state,
-                              const load_options& options) {
+load_report load(const any_store& store, std::string_view name, any_mutable_state state, const load_options& options) {
   refuse_step(options);
   return with_errors(sentence({store.location(), "/", name, " cannot be loaded"}),
                      [&] { return load_named(store, name, state, options); });
 }
 
-CAIRN_INLINE load_report load(const checkpoint& from, any_mutable_state state, const load_options& options) {
+load_report load(const checkpoint& from, any_mutable_state state, const load_options& options) {
   refuse_step(options);
   if (!options.codecs.empty())
     fail(errc::invalid, {"codecs are given to load ", from.path(), ", which is open: cairn::open takes them"});

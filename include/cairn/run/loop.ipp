@@ -18,13 +18,13 @@
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE std::span<const std::uint64_t> batch::mine(std::uint64_t rank, std::uint64_t ranks) const {
+std::span<const std::uint64_t> batch::mine(std::uint64_t rank, std::uint64_t ranks) const {
   if (rank >= ranks) fail(errc::invalid, {"the part of rank ", rank, " of ", ranks, " ranks in a batch"});
   const std::uint64_t each = items.size() / ranks, left = items.size() % ranks;  // the first `left` ranks take one more
   return items.subspan(rank * each + std::min(rank, left), each + (rank < left ? 1 : 0));
 }
 
-CAIRN_INLINE loop::loop(std::uint64_t items, const loop_options& options)
+loop::loop(std::uint64_t items, const loop_options& options)
     : at_{.items = items,
           .seed = options.seed,
           .batch = options.batch,
@@ -36,7 +36,7 @@ CAIRN_INLINE loop::loop(std::uint64_t items, const loop_options& options)
   if (options.batch == 0) fail(errc::invalid, {"a loop over batches of 0 items"});
 }
 
-CAIRN_INLINE bool loop::advance() {
+bool loop::advance() {
   const std::uint64_t all = epoch_items(at_);
   if (all == 0 || at_.epoch >= epochs_) return false;
   const std::uint64_t count = std::min(at_.batch, all - at_.position);
@@ -54,9 +54,9 @@ CAIRN_INLINE bool loop::advance() {
   return true;
 }
 
-CAIRN_INLINE std::uint64_t detail::hash_of(std::span<const std::byte> bytes) noexcept { return checksum(bytes); }
+std::uint64_t detail::hash_of(std::span<const std::byte> bytes) noexcept { return checksum(bytes); }
 
-CAIRN_INLINE std::vector<std::string> adapter<loop>::check(const loop& to, const detail::saved_loop& saved) {
+std::vector<std::string> adapter<loop>::check(const loop& to, const detail::saved_loop& saved) {
   if (to.is_sized_ && saved.items != to.at_.items)
     fail(errc::mismatch, {"a loop over ", to.at_.items, " items cannot go on from one over ", saved.items, " items"});
   if (saved.fingerprint != 0 && to.at_.fingerprint != 0 && saved.fingerprint != to.at_.fingerprint)
@@ -80,7 +80,7 @@ CAIRN_INLINE std::vector<std::string> adapter<loop>::check(const loop& to, const
   return replaced;
 }
 
-CAIRN_INLINE void adapter<loop>::set(loop& to, const detail::saved_loop& saved) {
+void adapter<loop>::set(loop& to, const detail::saved_loop& saved) {
   loop fresh(saved.items, {.epochs = to.epochs_});
   fresh.at_ = saved;
   if (saved.fingerprint == 0) fresh.at_.fingerprint = to.at_.fingerprint;

@@ -19,14 +19,14 @@ namespace cairn::inline v0_1::observers {
 namespace detail {
 
 /// Seconds since 1970 with three decimals, whatever the locale.
-CAIRN_INLINE std::string seconds_now() {
+std::string seconds_now() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   const auto decimals = std::to_string(1000 + milliseconds % 1000).substr(1);
   return std::to_string(milliseconds / 1000) + "." + decimals;
 }
 
-CAIRN_INLINE std::string json_line(const event& what) {
+std::string json_line(const event& what) {
   cairn::detail::json_writer json;
   const auto add_text = [&](std::string_view key, std::string_view text) {
     if (!text.empty()) json.key(key).text(cairn::detail::to_utf8(text));
@@ -65,10 +65,9 @@ CAIRN_INLINE std::string json_line(const event& what) {
 
 }  // namespace detail
 
-CAIRN_INLINE progress_line::progress_line(std::FILE* stream)
-    : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
+progress_line::progress_line(std::FILE* stream) : stream_(stream), terminal_(::isatty(::fileno(stream)) == 1) {}
 
-CAIRN_INLINE void progress_line::operator()(const event& what) const {
+void progress_line::operator()(const event& what) const {
   if (what.what == event::kind::progress) {
     if (terminal_) draw_bar(what);
     return;
@@ -81,13 +80,13 @@ CAIRN_INLINE void progress_line::operator()(const event& what) const {
 
 /// True for outcomes and warnings, not for the stages of a save. A skipped save is a line in a log only: on a terminal the bar shows that a
 /// save is running.
-CAIRN_INLINE bool progress_line::is_shown(event::kind what) const noexcept {
+bool progress_line::is_shown(event::kind what) const noexcept {
   using kind = event::kind;
   if (what == kind::skipped) return !terminal_;
   return what != kind::started && what != kind::copied && what != kind::encoded && what != kind::written;
 }
 
-CAIRN_INLINE void progress_line::draw_bar(const event& what) const {
+void progress_line::draw_bar(const event& what) const {
   constexpr int bar_width = 30;
   const double share = what.total > 0 ? static_cast<double>(what.bytes) / static_cast<double>(what.total) : 1.0;
   const auto full = static_cast<std::size_t>(share * bar_width);
@@ -96,13 +95,13 @@ CAIRN_INLINE void progress_line::draw_bar(const event& what) const {
   std::fflush(stream_);
 }
 
-CAIRN_INLINE json_lines::json_lines(std::FILE* stream, json_lines_options options)
+json_lines::json_lines(std::FILE* stream, json_lines_options options)
     : file_(std::make_shared<cairn::detail::line_file>(stream)), options_(options) {}
 
-CAIRN_INLINE json_lines::json_lines(const std::string& path, json_lines_options options)
+json_lines::json_lines(const std::string& path, json_lines_options options)
     : file_(std::make_shared<cairn::detail::line_file>(path)), options_(options) {}
 
-CAIRN_INLINE void json_lines::operator()(const event& what) const {
+void json_lines::operator()(const event& what) const {
   if (what.what == event::kind::progress && !options_.progress) return;
   file_->add(detail::json_line(what));
 }

@@ -41,7 +41,7 @@ inline std::string common_options(const any_store& store, const checkpointer_opt
 }
 
 /// In the first call: compares the options of the ranks, and learns their weights. A rank may have left before.
-CAIRN_INLINE void session::meet() {
+void session::meet() {
   if (has_met_) return;
   begin_round("the first call");
   end_round();
@@ -50,7 +50,7 @@ CAIRN_INLINE void session::meet() {
   has_met_ = true;
 }
 
-CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
+void session::begin_round(const std::string& call, vote mine) {
   const auto what = call + " of " + store().location();  // a group may have several checkpointers
   mine.call = checksum(std::as_bytes(std::span(what)));
   mine.has_thrown = own_failure_.has_value();
@@ -75,7 +75,7 @@ CAIRN_INLINE void session::begin_round(const std::string& call, vote mine) {
 }
 
 /// Waits for the round.
-CAIRN_INLINE verdict session::take_verdict() {
+verdict session::take_verdict() {
   if (deferred_) return *std::exchange(deferred_, std::nullopt);
   try {
     ballot largest{};
@@ -89,7 +89,7 @@ CAIRN_INLINE verdict session::take_verdict() {
 }
 
 /// Waits for the round, and acts on its verdict.
-CAIRN_INLINE verdict session::end_round() {
+verdict session::end_round() {
   const auto last = take_verdict();
   act_on(last);
   return last;
@@ -97,7 +97,7 @@ CAIRN_INLINE verdict session::end_round() {
 
 /// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs in the background. After `longest_seconds`
 /// the leader has it cancelled.
-CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_seconds) {
+void session::run_rounds(const std::string& call, double longest_seconds) {
   constexpr std::chrono::milliseconds pause(1);
   meet();
   if (has_verdict()) end_round();
@@ -111,7 +111,7 @@ CAIRN_INLINE void session::run_rounds(const std::string& call, double longest_se
   }
 }
 
-CAIRN_INLINE void session::progress() {
+void session::progress() {
   check_owner();
   try {
     if (!ranks_.is_alone()) static_cast<void>(ranks_.test_round());
@@ -120,7 +120,7 @@ CAIRN_INLINE void session::progress() {
 }
 
 /// All ranks act on a verdict in the same call.
-CAIRN_INLINE void session::act_on(const verdict& last) {
+void session::act_on(const verdict& last) {
   try {
     obey(last);
   } catch (const error& cause) {
@@ -129,7 +129,7 @@ CAIRN_INLINE void session::act_on(const verdict& last) {
   }
 }
 
-CAIRN_INLINE void session::obey(const verdict& last) {
+void session::obey(const verdict& last) {
   is_pausing_ = last.pauses;
   is_stopping_ = is_stopping_ || last.signal != 0;
   if (last.leaving && *last.leaving != ranks_.rank()) {
@@ -156,7 +156,7 @@ CAIRN_INLINE void session::obey(const verdict& last) {
 }
 
 /// Throws the error of the lowest rank that has failed, at all ranks, where the options say so; or all keep it, and try again.
-CAIRN_INLINE void session::fail_together(const verdict& last) {
+void session::fail_together(const verdict& last) {
   auto mine = std::exchange(own_failure_, std::nullopt);
   const bool is_counted = mine.has_value();
   if (!mine && joint_ && joint_->has_failed()) mine = joint_->failure;
@@ -186,13 +186,13 @@ CAIRN_INLINE void session::fail_together(const verdict& last) {
 }
 
 /// After an error that may have left the ranks with different plans or parents.
-CAIRN_INLINE void session::forget_chain() noexcept {
+void session::forget_chain() noexcept {
   shares_.forget();
   series_.forget_chain();
 }
 
 /// The ranks have copied different states, or not all have copied theirs.
-CAIRN_INLINE void session::refuse_differences() {
+void session::refuse_differences() {
   try {
     ranks_.require_same("the decision to save", own_vote_.copied != 0 ? "save" : "no save");
     if (joint_) ranks_.require_same_list("the state", common_texts(*joint_->save->job));
@@ -206,7 +206,7 @@ CAIRN_INLINE void session::refuse_differences() {
 
 /// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells the other ranks, which then
 /// throw errc::lost_rank.
-CAIRN_INLINE void session::end_rounds() noexcept {
+void session::end_rounds() noexcept {
   if (ranks_.is_alone()) return;
   try {
     if (std::uncaught_exceptions() > exceptions_) {

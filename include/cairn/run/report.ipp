@@ -7,13 +7,13 @@
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE bool save_handle::done() const { return !save_ || save_->done(); }
+bool save_handle::done() const { return !save_ || save_->done(); }
 
-CAIRN_INLINE void save_handle::wait() const {
+void save_handle::wait() const {
   if (save_) save_->wait();
 }
 
-CAIRN_INLINE save_report save_handle::get() const {
+save_report save_handle::get() const {
   if (!save_) fail(errc::invalid, {"this step started no save"});
   return save_->get();
 }

@@ -35,11 +35,11 @@ save_report save_described(const std::string& path, const save_options& options,
   });
 }
 
-CAIRN_INLINE save_report save(const std::string& path, any_state state, const save_options& options) {
+save_report save(const std::string& path, any_state state, const save_options& options) {
   return save_described(path, options, [&] { return describe(state, {}, path); });
 }
 
-CAIRN_INLINE save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
+save_report save(any_store store, std::string_view name, any_state state, const save_options& options) {
   if (!options.durable) fail(errc::invalid, {"durable is false, which is an option of the store that is passed in"});
   const std::string checkpoint = sentence({store.location(), "/", name});
   return with_errors(checkpoint + " cannot be saved", [&] {

@@ -16,7 +16,6 @@
 #include "cairn/chain/merge_hook.hpp"
 #include "cairn/chain/save_job.hpp"
 #include "cairn/chain/save_pipeline.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/encode/choice.hpp"
@@ -185,10 +184,3 @@ class checkpoint_series {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/series.ipp"            // IWYU pragma: keep
-#include "cairn/run/series_merge.ipp"      // IWYU pragma: keep
-#include "cairn/run/series_published.ipp"  // IWYU pragma: keep
-#include "cairn/run/series_ranks.ipp"      // IWYU pragma: keep
-#endif

@@ -31,30 +31,29 @@ struct checkpoint_series::running_save {
   std::optional<save_pipeline> pipeline;
 };
 
-CAIRN_INLINE checkpoint_series::checkpoint_series(any_store store, const checkpointer_options& options, team& ranks,
-                                                  observer on_event)
+checkpoint_series::checkpoint_series(any_store store, const checkpointer_options& options, team& ranks,
+                                     observer on_event)
     : store_(std::move(store)),
       options_(options),
       ranks_(ranks),
       on_event_(std::move(on_event)),
       checkpoints_(store_, options_, on_event_) {}
 
-CAIRN_INLINE checkpoint_series::~checkpoint_series() = default;
+checkpoint_series::~checkpoint_series() = default;
 
-CAIRN_INLINE load_options checkpoint_series::for_restore(load_options options) const {
+load_options checkpoint_series::for_restore(load_options options) const {
   options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
   if (!options.verify_first) options.verify_first = bool(options.rename);
   return options;
 }
 
-CAIRN_INLINE void checkpoint_series::restored(const std::optional<load_report>& report) {
+void checkpoint_series::restored(const std::optional<load_report>& report) {
   base_.clear();
   checkpoints_.restored(report);
   if (report) base_.restored({report->name, report->id}, report->step, report->links);
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_state state,
-                                                                   const load_options& options) {
+std::optional<load_report> checkpoint_series::restore(any_mutable_state state, const load_options& options) {
   require_same_restore(options);
   fence();
   auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
@@ -64,8 +63,7 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore(any_mutable_s
 
 /// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first. Damaged ones come before
 /// them: they may be the best, and are reported as skipped.
-CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(
-    const std::optional<metric_order>& order) const {
+std::vector<std::string> checkpoint_series::names_by_metric(const std::optional<metric_order>& order) const {
   const auto metric = order ? order->metric : std::string("loss");
   struct candidate {
     double value;
@@ -96,9 +94,9 @@ CAIRN_INLINE std::vector<std::string> checkpoint_series::names_by_metric(
   return names;
 }
 
-CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_by(any_mutable_state state,
-                                                                      const std::optional<metric_order>& order,
-                                                                      const load_options& options) {
+std::optional<load_report> checkpoint_series::restore_by(any_mutable_state state,
+                                                         const std::optional<metric_order>& order,
+                                                         const load_options& options) {
   require_same_restore(
       options, order ? order->metric + (order->lower_is_better ? ", lower is better" : ", higher is better") : "loss");
   refuse_step(options);
@@ -109,18 +107,18 @@ CAIRN_INLINE std::optional<load_report> checkpoint_series::restore_by(any_mutabl
   return report;
 }
 
-CAIRN_INLINE event checkpoint_series::about(event::kind what, std::uint64_t step) const {
+event checkpoint_series::about(event::kind what, std::uint64_t step) const {
   return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
 }
 
-CAIRN_INLINE event checkpoint_series::about(event::kind what, const save_job& job) const {
+event checkpoint_series::about(event::kind what, const save_job& job) const {
   return {.what = what,
           .checkpoint = store_.location() + "/" + job.name,
           .step = job.info.step,
           .total = job.state_bytes()};
 }
 
-CAIRN_INLINE error checkpoint_series::failed(event what, const std::exception_ptr& cause, bool is_reported) const {
+error checkpoint_series::failed(event what, const std::exception_ptr& cause, bool is_reported) const {
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be saved"}));
   if (failure.code() == errc::cancelled) {
     what.what = event::kind::skipped;
@@ -147,14 +145,14 @@ auto checkpoint_series::cancel_on_error(const Act& act) {
 }
 
 /// Excludes other processes, which may have saved until now.
-CAIRN_INLINE void checkpoint_series::own_store() {
+void checkpoint_series::own_store() {
   if (ownership_) return;
   ownership_ = store_.lock();
   checkpoints_.refresh();
 }
 
 /// The events of the running save.
-CAIRN_INLINE void checkpoint_series::set_hooks() {
+void checkpoint_series::set_hooks() {
   auto& job = *running_->job;
   job.hooks.anchored = [this, what = about(event::kind::anchored, job)](const std::string& why) mutable {
     what.message = why;
@@ -172,7 +170,7 @@ CAIRN_INLINE void checkpoint_series::set_hooks() {
   };
 }
 
-CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> what, std::size_t shards) {
+void checkpoint_series::begin(std::shared_ptr<save_job> what, std::size_t shards) {
   running_ = std::make_unique<running_save>(std::move(what));
   cancel_on_error([&] {
     own_store();
@@ -183,16 +181,16 @@ CAIRN_INLINE void checkpoint_series::begin(std::shared_ptr<save_job> what, std::
   });
 }
 
-CAIRN_INLINE void checkpoint_series::add(std::span<const std::vector<staged_piece>> shards) {
+void checkpoint_series::add(std::span<const std::vector<staged_piece>> shards) {
   cancel_on_error([&] { running_->pipeline->add(shards); });
 }
 
-CAIRN_INLINE save_report checkpoint_series::finish() {
+save_report checkpoint_series::finish() {
   return published(cancel_on_error([&] { return running_->pipeline->finish(); }));
 }
 
 /// Notes that the running save is published.
-CAIRN_INLINE save_report checkpoint_series::published(save_report report) {
+save_report checkpoint_series::published(save_report report) {
   auto& job = *running_->job;
   checkpoints_.saved(job, report);
   auto what = about(event::kind::published, job);
@@ -211,9 +209,9 @@ CAIRN_INLINE save_report checkpoint_series::published(save_report report) {
   return report;
 }
 
-CAIRN_INLINE void checkpoint_series::cancel() noexcept { running_.reset(); }
+void checkpoint_series::cancel() noexcept { running_.reset(); }
 
-CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job, std::size_t parts) {
+save_report checkpoint_series::save(std::shared_ptr<save_job> job, std::size_t parts) {
   const auto shards = from_leaves<staged_piece>(divide_evenly(job->what.leaves, parts == 0 ? options_.shards : parts));
   const auto at_once = parts == 0 ? shards.size() : 1;
   begin(std::move(job), shards.size());
@@ -221,7 +219,7 @@ CAIRN_INLINE save_report checkpoint_series::save(std::shared_ptr<save_job> job, 
   return finish();
 }
 
-CAIRN_INLINE std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
+std::uint64_t checkpoint_series::remove_after(std::uint64_t step) {
   own_store();
   return checkpoints_.remove_later(step);
 }

@@ -17,12 +17,12 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE bool checkpoint_series::is_merge_due() const {
+bool checkpoint_series::is_merge_due() const {
   const auto& every = options_.chain.merge_every;
   return every && base_.deltas_to_merge() >= *every;
 }
 
-CAIRN_INLINE merge_options checkpoint_series::how_to_merge(const merge_hooks& hooks) const {
+merge_options checkpoint_series::how_to_merge(const merge_hooks& hooks) const {
   return {.deltas = options_.chain.merge_to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
           .threads = options_.background_threads,
           .codecs = options_.codecs,
@@ -32,7 +32,7 @@ CAIRN_INLINE merge_options checkpoint_series::how_to_merge(const merge_hooks& ho
 }
 
 /// The newest checkpoint has been replaced by its merged form.
-CAIRN_INLINE merge_report checkpoint_series::merged(merge_report report) {
+merge_report checkpoint_series::merged(merge_report report) {
   const auto& name = base_.parent()->name;
   base_.merged(report.parent.empty());
   checkpoints_.merged(name, report);
@@ -47,7 +47,7 @@ CAIRN_INLINE merge_report checkpoint_series::merged(merge_report report) {
 }
 
 /// Reports a merge that failed or was cancelled, and returns its error.
-CAIRN_INLINE error checkpoint_series::merge_failed(const std::exception_ptr& cause) const {
+error checkpoint_series::merge_failed(const std::exception_ptr& cause) const {
   auto what = about(event::kind::failed, parse_checkpoint_name(base_.parent()->name).value_or(0));
   auto failure = as_error(cause, sentence({what.checkpoint, " cannot be merged"}));
   what.message = std::string(failure.sentence());
@@ -56,7 +56,7 @@ CAIRN_INLINE error checkpoint_series::merge_failed(const std::exception_ptr& cau
   return failure;
 }
 
-CAIRN_INLINE merge_report checkpoint_series::merge(const merge_hooks& hooks) {
+merge_report checkpoint_series::merge(const merge_hooks& hooks) {
   try {
     return merged(known_merge.load()->merge(store_, base_.parent()->name, how_to_merge(hooks)));
   } catch (...) {
@@ -64,35 +64,35 @@ CAIRN_INLINE merge_report checkpoint_series::merge(const merge_hooks& hooks) {
   }
 }
 
-CAIRN_INLINE std::string checkpoint_series::begin_merge(const merge_hooks& hooks) {
+std::string checkpoint_series::begin_merge(const merge_hooks& hooks) {
   open_merge(hooks);
   return merge_->begin();
 }
 
-CAIRN_INLINE void checkpoint_series::join_merge(const merge_hooks& hooks, std::string_view begun) {
+void checkpoint_series::join_merge(const merge_hooks& hooks, std::string_view begun) {
   open_merge(hooks);
   merge_->join(begun);
 }
 
-CAIRN_INLINE void checkpoint_series::open_merge(const merge_hooks& hooks) {
+void checkpoint_series::open_merge(const merge_hooks& hooks) {
   merge_ = known_merge.load()->open_joint(
       store_, {.newest = *base_.parent(), .ranks = ranks_.size(), .rank = ranks_.rank(), .how = how_to_merge(hooks)});
 }
 
-CAIRN_INLINE void checkpoint_series::merge_share() { merge_->write_share(); }
+void checkpoint_series::merge_share() { merge_->write_share(); }
 
-CAIRN_INLINE merge_report checkpoint_series::publish_merge(std::span<const std::string> records) {
+merge_report checkpoint_series::publish_merge(std::span<const std::string> records) {
   auto report = merge_->publish(records);
   merge_.reset();
   return merged(std::move(report));
 }
 
-CAIRN_INLINE void checkpoint_series::merge_published(std::uint64_t bytes, bool is_whole) {
+void checkpoint_series::merge_published(std::uint64_t bytes, bool is_whole) {
   const auto ended = std::move(merge_);
   merged(ended->published(bytes, is_whole));
 }
 
-CAIRN_INLINE error checkpoint_series::cancel_merge(const error& cause) {
+error checkpoint_series::cancel_merge(const error& cause) {
   merge_.reset();
   return merge_failed(std::make_exception_ptr(cause));
 }

@@ -30,7 +30,7 @@ namespace cairn::inline v0_1::detail {
 }
 
 /// The index of the checkpoint that the run has saved or restored last, if it is whole and of the step of `job`, and says all that `job` does.
-CAIRN_INLINE std::optional<checkpoint_index> checkpoint_series::find_candidate(const save_job& job) {
+std::optional<checkpoint_index> checkpoint_series::find_candidate(const save_job& job) {
   if (!checkpoints_.has_run_at(job.info.step)) return std::nullopt;
   try {
     own_store();
@@ -59,7 +59,7 @@ inline std::optional<save_report> finish_and_compare(save_pipeline& pipeline,
   return write_index(same) == text ? std::optional(std::move(report)) : std::nullopt;
 }
 
-CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published(const save_job& job) {
+std::optional<save_report> checkpoint_series::find_published(const save_job& job) {
   const auto index = find_candidate(job);
   if (!index) return std::nullopt;
   try {
@@ -119,7 +119,7 @@ struct checkpoint_series::compared_share {
   std::string record;  // empty: the checkpoint is another one
 };
 
-CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published_together(const save_job& job) {
+std::optional<save_report> checkpoint_series::find_published_together(const save_job& job) {
   const auto name = ranks_.from_leader([&] { return find_candidate(job) ? job.name : std::string(); });
   if (name.empty()) return std::nullopt;
   std::unique_ptr<compared_share> own;
@@ -152,7 +152,7 @@ CAIRN_INLINE std::optional<save_report> checkpoint_series::find_published_togeth
   return report;
 }
 
-CAIRN_INLINE void checkpoint_series::note_end(const save_job& job) {
+void checkpoint_series::note_end(const save_job& job) {
   if (!policy_driver::say_end(job.info.notes)) return;
   try {
     auto index = read_index(store_, job.name, index_part::all);

@@ -20,7 +20,7 @@
 namespace cairn::inline v0_1::detail {
 
 /// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
-CAIRN_INLINE void checkpoint_series::require_same_restore(const load_options& options, std::string_view order) {
+void checkpoint_series::require_same_restore(const load_options& options, std::string_view order) {
   if (ranks_.is_alone()) return;
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   auto text = "step " + (options.step ? std::to_string(*options.step) : "none") + ", strict " + number(options.strict) +
@@ -30,7 +30,7 @@ CAIRN_INLINE void checkpoint_series::require_same_restore(const load_options& op
 }
 
 /// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Where nothing can be written, nobody does.
-CAIRN_INLINE void checkpoint_series::fence() {
+void checkpoint_series::fence() {
   if (ranks_.is_alone()) return;
   ranks_.all([&] {
     try {
@@ -41,8 +41,7 @@ CAIRN_INLINE void checkpoint_series::fence() {
   });
 }
 
-CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_job> what,
-                                                           std::span<const piece> pieces) {
+std::string checkpoint_series::begin_together(std::shared_ptr<save_job> what, std::span<const piece> pieces) {
   running_ = std::make_unique<running_save>(std::move(what));
   return cancel_on_error([&] {
     auto& job = *running_->job;
@@ -56,8 +55,8 @@ CAIRN_INLINE std::string checkpoint_series::begin_together(std::shared_ptr<save_
   });
 }
 
-CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> what, std::span<const piece> pieces,
-                                                   std::string_view begun) {
+void checkpoint_series::join_together(std::shared_ptr<save_job> what, std::span<const piece> pieces,
+                                      std::string_view begun) {
   running_ = std::make_unique<running_save>(std::move(what));
   cancel_on_error([&] {
     auto& job = *running_->job;
@@ -76,17 +75,16 @@ CAIRN_INLINE void checkpoint_series::join_together(std::shared_ptr<save_job> wha
   });
 }
 
-CAIRN_INLINE void checkpoint_series::add_share(std::vector<staged_piece> share) {
+void checkpoint_series::add_share(std::vector<staged_piece> share) {
   const shards_of<staged_piece> shard{std::move(share)};
   cancel_on_error([&] { running_->pipeline->add(shard); });
 }
 
-CAIRN_INLINE std::string checkpoint_series::record_of_share() const {
+std::string checkpoint_series::record_of_share() const {
   return merge_ ? merge_->record() : running_->pipeline->record();
 }
 
-CAIRN_INLINE void checkpoint_series::check_replicas(const save_job& job,
-                                                    std::span<const std::vector<std::uint64_t>> samples) {
+void checkpoint_series::check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples) {
   if (options_.replica_check == replica_check::off) return;
   const auto leaves = common_leaves(job);
   const auto difference = find_difference(leaves, sample_pieces(leaves, job.info.step), samples);
@@ -98,8 +96,7 @@ CAIRN_INLINE void checkpoint_series::check_replicas(const save_job& job,
   emit(what);
 }
 
-CAIRN_INLINE save_report checkpoint_series::publish_together(std::span<const std::string> records,
-                                                             const division& pieces) {
+save_report checkpoint_series::publish_together(std::span<const std::string> records, const division& pieces) {
   return published(cancel_on_error([&] {
     auto& pipeline = *running_->pipeline;
     const auto& job = *running_->job;
@@ -123,8 +120,7 @@ CAIRN_INLINE save_report checkpoint_series::publish_together(std::span<const std
   }));
 }
 
-CAIRN_INLINE published_by_leader checkpoint_series::share_outcome(const save_job& job, share_planner& shares,
-                                                                  std::uint64_t bytes) {
+published_by_leader checkpoint_series::share_outcome(const save_job& job, share_planner& shares, std::uint64_t bytes) {
   constexpr std::size_t others = 3;
   std::vector<std::uint64_t> numbers(job.common_leaves + ranks_.size() + others);
   if (ranks_.is_leader()) numbers = std::move(outcome_);
@@ -141,12 +137,12 @@ CAIRN_INLINE published_by_leader checkpoint_series::share_outcome(const save_job
   return what;
 }
 
-CAIRN_INLINE save_report checkpoint_series::published_together(const published_by_leader& what) {
+save_report checkpoint_series::published_together(const published_by_leader& what) {
   return published(running_->pipeline->published(what));
 }
 
-CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_job> job, const plan::partition& plan,
-                                                          share_planner& shares) {
+save_report checkpoint_series::save_together(std::shared_ptr<save_job> job, const plan::partition& plan,
+                                             share_planner& shares) {
   try {
     const auto share = share_of(*job, plan, ranks_.rank());
     const auto begun = ranks_.from_leader([&] { return begin_together(job, share); });
@@ -167,7 +163,7 @@ CAIRN_INLINE save_report checkpoint_series::save_together(std::shared_ptr<save_j
   }
 }
 
-CAIRN_INLINE error checkpoint_series::cancel_together(const save_job& job, const error& cause) {
+error checkpoint_series::cancel_together(const save_job& job, const error& cause) {
   if (running_ && running_->pipeline) checkpoints_.failed(job);
   cancel();
   const bool is_reported = std::exchange(is_failure_reported_, false);

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "cairn/chain/load.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
@@ -235,13 +234,3 @@ class session {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/joint_save.ipp"          // IWYU pragma: keep, before session.ipp, which needs it complete
-#include "cairn/run/session.ipp"             // IWYU pragma: keep
-#include "cairn/run/session_background.ipp"  // IWYU pragma: keep
-#include "cairn/run/session_memory.ipp"      // IWYU pragma: keep
-#include "cairn/run/session_save.ipp"        // IWYU pragma: keep
-#include "cairn/run/rank_rounds.ipp"         // IWYU pragma: keep
-#include "cairn/run/session_ranks.ipp"       // IWYU pragma: keep
-#endif

@@ -75,7 +75,7 @@ inline void check_options(const checkpointer_options& options) {
   check_unused(!options.hang_timeout, "hang_timeout");
 }
 
-CAIRN_INLINE session::session(any_store store, checkpointer_options options, std::optional<any_group> ranks)
+session::session(any_store store, checkpointer_options options, std::optional<any_group> ranks)
     : options_(std::move(options)),
       ranks_(ranks ? team(std::move(*ranks), options_.rank_timeout) : team()),
       policy_(options_.when, store.location()),
@@ -96,13 +96,13 @@ CAIRN_INLINE session::session(any_store store, checkpointer_options options, std
   exceptions_ = std::uncaught_exceptions();
 }
 
-CAIRN_INLINE session::~session() {
+session::~session() {
   end_rounds();
   if (options_.on_destruction == when_destroyed::cancel) limiter_.cancel();
   wait_for_background();
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
+std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   enter("restore");
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return series_.restore(state, for_restore(options)); });
@@ -110,22 +110,20 @@ CAIRN_INLINE std::optional<load_report> session::restore(any_mutable_state state
   return report;
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore_best(any_mutable_state state,
-                                                              std::optional<metric_order> order,
-                                                              const load_options& options) {
+std::optional<load_report> session::restore_best(any_mutable_state state, std::optional<metric_order> order,
+                                                 const load_options& options) {
   enter("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
   return restore_by(state, order.value_or(metric_order{}), options);
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
+std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
   enter("restore_finite");
   return restore_by(state, std::nullopt, options);
 }
 
-CAIRN_INLINE std::optional<load_report> session::restore_by(any_mutable_state state,
-                                                            const std::optional<metric_order>& order,
-                                                            const load_options& options) {
+std::optional<load_report> session::restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+                                               const load_options& options) {
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return series_.restore_by(state, order, for_restore(options)); });
   continue_from(report, state, options);
@@ -133,8 +131,7 @@ CAIRN_INLINE std::optional<load_report> session::restore_by(any_mutable_state st
 }
 
 /// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make the restore fail.
-CAIRN_INLINE void session::continue_from(const std::optional<load_report>& report, any_state state,
-                                         const load_options& options) {
+void session::continue_from(const std::optional<load_report>& report, any_state state, const load_options& options) {
   is_loss_finite_ = true;
   if (report) {
     has_run_ = true;
@@ -146,18 +143,18 @@ CAIRN_INLINE void session::continue_from(const std::optional<load_report>& repor
   prepare(state);
 }
 
-CAIRN_INLINE void session::wait() {
+void session::wait() {
   enter("wait");
   if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
 }
 
-CAIRN_INLINE std::vector<removal> session::retention_plan() {
+std::vector<removal> session::retention_plan() {
   check_owner();
   wait_for_background();
   return series_.checkpoints().retention_plan();
 }
 
-CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
+std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   enter("remove_after(" + std::to_string(step) + ")");
   const auto removed = ranks_.from_leader([&] { return series_.remove_after(step); });
@@ -166,7 +163,7 @@ CAIRN_INLINE std::uint64_t session::remove_after(std::uint64_t step) {
 }
 
 /// The policy counts from `step` where the last save was later.
-CAIRN_INLINE void session::continue_at(std::uint64_t step) {
+void session::continue_at(std::uint64_t step) {
   if (policy_.saved_step() <= step) return;
   const double now = policy_.seconds();
   record_.published({.step = step, .seconds = now});
@@ -174,7 +171,7 @@ CAIRN_INLINE void session::continue_at(std::uint64_t step) {
 }
 
 /// Reports a loss that is not finite, unless the one before was not either.
-CAIRN_INLINE void session::check_loss(const observation& now) {
+void session::check_loss(const observation& now) {
   if (!now.loss) return;
   const bool was_finite = std::exchange(is_loss_finite_, is_finite(*now.loss));
   if (is_loss_finite_ || !was_finite) return;
@@ -187,7 +184,7 @@ CAIRN_INLINE void session::check_loss(const observation& now) {
 
 /// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step` allows it, the policy
 /// counts from the step before.
-CAIRN_INLINE void session::check_step(std::uint64_t step) {
+void session::check_step(std::uint64_t step) {
   if (options_.on_older_step != when_older::refuse) {
     if (!saving_ && step < policy_.saved_step()) continue_at(step == 0 ? 0 : step - 1);
     return;
@@ -201,7 +198,7 @@ CAIRN_INLINE void session::check_step(std::uint64_t step) {
   }
 }
 
-CAIRN_INLINE step_outcome session::step(any_state state, const observation& now) {
+step_outcome session::step(any_state state, const observation& now) {
   check_owner();
   check_loss(now);
   if (!ranks_.is_alone()) return step_together(state, now);
@@ -234,13 +231,13 @@ CAIRN_INLINE step_outcome session::step(any_state state, const observation& now)
 }
 
 /// What is best before `until`. In a group the ranks act on the decision of rank 0 at their next step.
-CAIRN_INLINE schedule::before_end session::advise_before_end() {
+schedule::before_end session::advise_before_end() {
   if (!options_.until || !ranks_.is_leader()) return schedule::before_end::train;
   return policy_.advise(seconds_to(*options_.until), ranks_.is_alone() ? 0 : 1);
 }
 
 /// Until the state must be saved, after a signal or before `until`.
-CAIRN_INLINE double session::seconds_to_stop() const {
+double session::seconds_to_stop() const {
   double left = infinite();
   if (options_.preempt.received()) left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
   if (options_.until) left = std::min(left, seconds_to(*options_.until));
@@ -248,7 +245,7 @@ CAIRN_INLINE double session::seconds_to_stop() const {
 }
 
 /// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save is due.
-CAIRN_INLINE decision session::decide(const observation& now) {
+decision session::decide(const observation& now) {
   try {
     const auto decided = policy_.ask(now, saving_);
     if (decided || saving_ || advise_before_end() != schedule::before_end::measure) return decided;
@@ -259,7 +256,7 @@ CAIRN_INLINE decision session::decide(const observation& now) {
   }
 }
 
-CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
+step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
   const stopwatch stall;
   // Asked twice: the save that `resolve_busy` waits for may fail, after which saves pause.
   if (!policy_.may_save() || (options_.asynchronous && !resolve_busy(now)) || !policy_.may_save())
@@ -276,7 +273,7 @@ CAIRN_INLINE step_outcome session::save_due(any_state state, const observation& 
   return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
 }
 
-CAIRN_INLINE save_report session::save(any_state state, const observation& now) {
+save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
   enter("save at step " + std::to_string(now.step));
   check_loss(now);
@@ -285,7 +282,7 @@ CAIRN_INLINE save_report session::save(any_state state, const observation& now) 
 }
 
 /// Adds the seconds since `since` to the stall statistics, and returns them.
-CAIRN_INLINE double session::stalled(const stopwatch& since) {
+double session::stalled(const stopwatch& since) {
   const double seconds = since.seconds();
   record_.count([&](save_stats& all) { all.stalled(seconds); });
   return seconds;

@@ -16,7 +16,7 @@ namespace cairn::inline v0_1::detail {
 
 /// Encodes and writes staged shards; after the last ones publishes the checkpoint, then merges and removes what is due. The handle of the
 /// save is done last, when the checkpointer is ready for the next save.
-CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
+void session::run_async(async_save& save, const part& which) {
   std::optional<save_report> report;
   const auto write = [&] {
     if (which.is_first) series_.begin(save.job, which.shards_of_save);
@@ -44,7 +44,7 @@ CAIRN_INLINE void session::run_async(async_save& save, const part& which) {
 }
 
 /// Removes what no rule keeps; merges when it is time for that, within the limit on bytes per second, and removes what that frees.
-CAIRN_INLINE void session::tidy_up() {
+void session::tidy_up() {
   series_.checkpoints().prune();
   if (!series_.is_merge_due()) return;
   limiter_.count_anew();
@@ -54,7 +54,7 @@ CAIRN_INLINE void session::tidy_up() {
 }
 
 /// A merge can be cancelled, and is held back by the limit on bytes per second.
-CAIRN_INLINE checkpoint_series::merge_hooks session::hooks_of_merge() {
+checkpoint_series::merge_hooks session::hooks_of_merge() {
   return {.check =
               [this] {
                 record_.touch();
@@ -65,7 +65,7 @@ CAIRN_INLINE checkpoint_series::merge_hooks session::hooks_of_merge() {
 
 /// Runs `job` in the background thread; it returns whether the save or merge is complete. Returns what failed; an error is also kept for
 /// the trainer.
-CAIRN_INLINE std::optional<error> session::run_in_background(const std::function<bool()>& job) {
+std::optional<error> session::run_in_background(const std::function<bool()>& job) {
   const stopwatch watch;
   bool is_done = true;
   std::optional<error> failure;
@@ -84,7 +84,7 @@ CAIRN_INLINE std::optional<error> session::run_in_background(const std::function
 }
 
 /// Takes the result of the background thread: keeps or throws its error (see `on_failure`), or reports the published save to the policy.
-CAIRN_INLINE void session::collect_background_result() {
+void session::collect_background_result() {
   const auto failure = record_.take_failure();
   if (!failure) return learn();
   background_.wait();
@@ -98,18 +98,18 @@ CAIRN_INLINE void session::collect_background_result() {
 }
 
 /// Reports the newest save to the policy once it is published. Earlier failures do not count then.
-CAIRN_INLINE void session::learn() {
+void session::learn() {
   if (policy_.learn(record_)) kept_failure_.reset();
 }
 
 /// Whether a save in the background that has failed is tried again, and its error not thrown yet.
-CAIRN_INLINE bool session::is_retried(const error& failure) const {
+bool session::is_retried(const error& failure) const {
   return options_.on_failure == when_failed::raise && failure.code() == errc::io &&
          policy_.failing_seconds() < options_.retry_for.count();
 }
 
 /// Waits for the running save, and throws its error. In a group, `call` is the same at all ranks, or all throw.
-CAIRN_INLINE void session::enter(const std::string& call) {
+void session::enter(const std::string& call) {
   check_owner();
   if (!ranks_.is_alone()) return run_rounds(call);
   wait_for_background();
@@ -117,7 +117,7 @@ CAIRN_INLINE void session::enter(const std::string& call) {
 }
 
 /// Waits for the running save, or cancels it, as the options say. Returns false if the new save is skipped.
-CAIRN_INLINE bool session::resolve_busy(const observation& now) {
+bool session::resolve_busy(const observation& now) {
   const bool is_busy = saving_, replaces = is_busy && options_.on_busy == when_busy::replace && !is_replacing_;
   if (is_busy && !replaces && options_.on_busy != when_busy::wait) {
     report_skipped(now);
@@ -131,7 +131,7 @@ CAIRN_INLINE bool session::resolve_busy(const observation& now) {
 }
 
 /// Waits for the background thread, but at most for `longest`, and reports a hang. Returns whether the thread is idle.
-CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> longest) noexcept {
+bool session::wait_for_background(std::chrono::duration<double> longest) noexcept {
   constexpr std::chrono::duration<double> shortest_wait(0.001);
   const stopwatch watch;
   auto left = longest;
@@ -145,7 +145,7 @@ CAIRN_INLINE bool session::wait_for_background(std::chrono::duration<double> lon
 }
 
 /// Reports, once per running save, that others are skipped because of it.
-CAIRN_INLINE void session::report_skipped(const observation& now) {
+void session::report_skipped(const observation& now) {
   if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return;
   record_.count([](save_stats& all) { ++all.skipped; });
   auto what = series_.about(event::kind::skipped, now.step);
@@ -154,14 +154,14 @@ CAIRN_INLINE void session::report_skipped(const observation& now) {
 }
 
 /// A save or a merge begins in the background. Set `is_published_` before.
-CAIRN_INLINE void session::begin_background_work() noexcept {
+void session::begin_background_work() noexcept {
   is_hang_reported_ = false;
   record_.touch();
   saving_ = true;
 }
 
 /// Reports, once per save or merge, that the running one makes no progress. A save that the rate limit holds back does not hang.
-CAIRN_INLINE void session::report_hang() noexcept {
+void session::report_hang() noexcept {
   if (!options_.hang_timeout || !saving_ || is_hang_reported_ || limiter_.is_holding()) return;
   const double idle = record_.idle_seconds();
   if (idle < options_.hang_timeout->count()) return;

@@ -18,8 +18,7 @@ namespace cairn::inline v0_1::detail {
 
 /// What part of the save fits into the memory that is left; nothing if all fits. `copied`: bytes of its largest copy, 0 without one. `share`: the
 /// part of the state that is encoded at a time. The staging buffer counts as free. Less than 1 MiB is not looked at.
-CAIRN_INLINE std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied,
-                                                         double share) const {
+std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied, double share) const {
   const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
   const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
   const auto beside = series_.has_references() ? 0 : own.references / ranks_.size();
@@ -32,7 +31,7 @@ CAIRN_INLINE std::optional<memory_fit> session::fit_save(const save_job& job, st
 }
 
 /// The copy of the state: in parts where the options ask for it, or memory is short.
-CAIRN_INLINE staging_plan session::plan_copy(const save_job& job) const {
+staging_plan session::plan_copy(const save_job& job) const {
   const auto cut = [&](std::optional<std::uint64_t> limit) {
     return plan_staging(staging_, job.what.leaves, options_.shards, limit);
   };
@@ -45,7 +44,7 @@ CAIRN_INLINE staging_plan session::plan_copy(const save_job& job) const {
 }
 
 /// What part fits of a save without a copy: 1 is all; 0: not even a small one, so that the save would throw errc::no_memory.
-CAIRN_INLINE double session::part_to_encode(const save_job& job) const noexcept {
+double session::part_to_encode(const save_job& job) const noexcept {
   try {
     const auto fits = fit_save(job, 0, 1);
     return fits ? fits->part : 1;
@@ -55,7 +54,7 @@ CAIRN_INLINE double session::part_to_encode(const save_job& job) const noexcept 
 }
 
 /// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.
-CAIRN_INLINE std::size_t session::parts_of(const save_job& job) {
+std::size_t session::parts_of(const save_job& job) {
   try {
     const auto fits = fit_save(job, 0, 1);
     if (!fits) return 0;
@@ -70,7 +69,7 @@ CAIRN_INLINE std::size_t session::parts_of(const save_job& job) {
 }
 
 /// Bytes of the copy that a save makes.
-CAIRN_INLINE std::uint64_t session::bytes_to_stage(any_state state) {
+std::uint64_t session::bytes_to_stage(any_state state) {
   save_job job;
   job.what = describe(state, {ranks_.rank(), ranks_.size()});
   job.codecs = options_.codecs;
@@ -83,7 +82,7 @@ CAIRN_INLINE std::uint64_t session::bytes_to_stage(any_state state) {
 }
 
 /// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
-CAIRN_INLINE void session::prepare(any_state state) noexcept {
+void session::prepare(any_state state) noexcept {
   if (!options_.asynchronous || prepared_ || saving_) return;
   const policy_driver::pause preparing(policy_);
   prepared_ = true;

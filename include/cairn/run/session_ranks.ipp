@@ -34,7 +34,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE step_outcome session::step_together(any_state state, const observation& now) {
+step_outcome session::step_together(any_state state, const observation& now) {
   meet();
   const auto call = "step " + std::to_string(now.step);
   verdict last;
@@ -70,7 +70,7 @@ CAIRN_INLINE step_outcome session::step_together(any_state state, const observat
 }
 
 /// Acts on a verdict. After a signal the state is saved before the error of an earlier save is thrown.
-CAIRN_INLINE void session::act_before_stop(const verdict& last) {
+void session::act_before_stop(const verdict& last) {
   try {
     act_on(last);
   } catch (const error& cause) {
@@ -80,7 +80,7 @@ CAIRN_INLINE void session::act_before_stop(const verdict& last) {
 }
 
 /// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their next step.
-CAIRN_INLINE std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
+std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
   const bool is_asked = ranks_.is_leader() || policy_.uses_steps_alone();
   const auto own = is_asked ? decide(now) : decision(false);
   if (policy_.uses_steps_alone()) return own ? std::optional(own) : std::nullopt;
@@ -93,12 +93,12 @@ CAIRN_INLINE std::optional<decision> session::decide_together(const observation&
   return std::nullopt;
 }
 
-CAIRN_INLINE bool session::can_replace_joint_save() const {
+bool session::can_replace_joint_save() const {
   return options_.on_busy == when_busy::replace && joint_->phase != save_phase::publishing;
 }
 
 /// Whether a save or merge runs that the new save neither waits for nor replaces. The same at all ranks, as the phase of the running one is.
-CAIRN_INLINE bool session::skips_joint_save(const observation& now) {
+bool session::skips_joint_save(const observation& now) {
   if (!joint_ || !options_.asynchronous || options_.on_busy == when_busy::wait ||
       (can_replace_joint_save() && !is_replacing_))
     return false;
@@ -107,7 +107,7 @@ CAIRN_INLINE bool session::skips_joint_save(const observation& now) {
 }
 
 /// Cancels the running save, or waits for it, as the options say.
-CAIRN_INLINE void session::replace_joint_save() {
+void session::replace_joint_save() {
   is_replacing_ = can_replace_joint_save();
   if (is_replacing_)
     drop_joint_save({errc::cancelled, "cancelled for a newer save"});
@@ -115,8 +115,8 @@ CAIRN_INLINE void session::replace_joint_save() {
     run_rounds(call_);
 }
 
-CAIRN_INLINE step_outcome session::save_due_together(any_state state, const observation& now,
-                                                     std::optional<save_kind> kind, vote& mine) {
+step_outcome session::save_due_together(any_state state, const observation& now, std::optional<save_kind> kind,
+                                        vote& mine) {
   const stopwatch stall;
   if (!joint_) is_replacing_ = false;
   if (is_pausing_ || skips_joint_save(now)) return {.skipped = true};
@@ -175,8 +175,8 @@ struct session::agreed_save {
   std::shared_ptr<const plan::partition> plan;
 };
 
-CAIRN_INLINE session::agreed_save session::agree_on_save(any_state state, const observation& now,
-                                                         std::optional<save_kind> kind, bool ends_run) {
+session::agreed_save session::agree_on_save(any_state state, const observation& now, std::optional<save_kind> kind,
+                                            bool ends_run) {
   agreed_save made;
   made.job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
   const auto& job = *made.job;
@@ -189,8 +189,8 @@ CAIRN_INLINE session::agreed_save session::agree_on_save(any_state state, const 
   return made;
 }
 
-CAIRN_INLINE save_report session::save_now_together(any_state state, const observation& now,
-                                                    std::optional<save_kind> kind, bool ends_run) {
+save_report session::save_now_together(any_state state, const observation& now, std::optional<save_kind> kind,
+                                       bool ends_run) {
   const stopwatch stall;
   const auto agreed = agree_on_save(state, now, kind, ends_run);
   auto report = run_sync(agreed.job, kind, stall, agreed.plan.get());
@@ -199,7 +199,7 @@ CAIRN_INLINE save_report session::save_now_together(any_state state, const obser
 }
 
 /// The `save` of a group of ranks.
-CAIRN_INLINE save_report session::save_together(any_state state, const observation& now) {
+save_report session::save_together(any_state state, const observation& now) {
   const stopwatch stall;
   const auto agreed = agree_on_save(state, now, std::nullopt, true);
   if (const auto same = find_same_together(*agreed.job)) {
@@ -214,7 +214,7 @@ CAIRN_INLINE save_report session::save_together(any_state state, const observati
 }
 
 /// As `find_same`, of all ranks: each compares its share.
-CAIRN_INLINE std::optional<save_report> session::find_same_together(const save_job& job) {
+std::optional<save_report> session::find_same_together(const save_job& job) {
   const auto has_delta = [&] { return newest_delta_ && series_.newest() == newest_delta_->checkpoint; };
   enum class published { no, delta, maybe_whole };
   const auto found = ranks_.from_leader([&] {
@@ -239,7 +239,7 @@ CAIRN_INLINE std::optional<save_report> session::find_same_together(const save_j
 }
 
 /// As `preempt`: a signal has arrived at some rank, or the job ends soon. The leader plans for all.
-CAIRN_INLINE step_outcome session::preempt_together(any_state state, const observation& now, const verdict& last) {
+step_outcome session::preempt_together(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
   const double left = static_cast<double>(last.milliseconds_left) / 1000;

@@ -20,8 +20,8 @@
 namespace cairn::inline v0_1::detail {
 
 /// Describes the state and builds the job of its save from the options and the kind that the policy has chosen.
-CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const observation& now,
-                                                         std::optional<save_kind> kind, bool ends_run) {
+std::shared_ptr<save_job> session::make_job(any_state state, const observation& now, std::optional<save_kind> kind,
+                                            bool ends_run) {
   auto job = std::make_shared<save_job>();
   try {
     job->name = checkpoint_name(now.step);
@@ -49,8 +49,7 @@ CAIRN_INLINE std::shared_ptr<save_job> session::make_job(any_state state, const 
 }
 
 /// Notes what the arrays of the state have lost: those that were loaded by this restore and earlier ones, the others as before.
-CAIRN_INLINE void session::note_losses(const load_report& report, any_state state,
-                                       const load_options& options) noexcept {
+void session::note_losses(const load_report& report, any_state state, const load_options& options) noexcept {
   if (report.restored.empty() && earlier_losses_.empty()) return;
   try {
     const std::set<std::string_view> loaded(report.loaded.begin(), report.loaded.end());
@@ -68,19 +67,19 @@ CAIRN_INLINE void session::note_losses(const load_report& report, any_state stat
 }
 
 /// Stores the state as it is, and as a whole checkpoint.
-CAIRN_INLINE void session::save_raw(save_job& job) {
+void session::save_raw(save_job& job) {
   job.codecs = {{"*", raw_codec()}};
   job.chain.anchor_every = 1;
 }
 
 /// Counts and reports a save that failed in the training thread, and returns its error.
-CAIRN_INLINE error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
+error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
   record_.count([](save_stats& all) { ++all.failed; });
   return series_.failed(series_.about(event::kind::failed, step), cause);
 }
 
 /// The save of `job` runs in the background: it can be cancelled, and is held back by the limit on bytes per second.
-CAIRN_INLINE void session::set_background_hooks(save_job& job) {
+void session::set_background_hooks(save_job& job) {
   job.threads = options_.background_threads;
   job.hooks.check = [this] {
     record_.touch();
@@ -94,8 +93,8 @@ CAIRN_INLINE void session::set_background_hooks(save_job& job) {
 }
 
 /// Copies the state and starts the save of the copy. What fails here is thrown at once.
-CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state state, const observation& now,
-                                                                      std::optional<save_kind> kind) {
+std::shared_ptr<session::async_save> session::save_async(any_state state, const observation& now,
+                                                         std::optional<save_kind> kind) {
   const stopwatch stall;
   const auto save = std::make_shared<async_save>();
   save->job = make_job(state, now, kind, false);
@@ -119,8 +118,7 @@ CAIRN_INLINE std::shared_ptr<session::async_save> session::save_async(any_state 
 
 /// Copies the shards and hands them to the background thread: all at once; or, where the memory for the copy is limited, one by one,
 /// each as soon as the previous one is written.
-CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const staging_plan& plan,
-                                 const stopwatch& stall) {
+void session::stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall) {
   const auto job = save->job;
   const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
@@ -154,8 +152,7 @@ CAIRN_INLINE void session::stage(const std::shared_ptr<async_save>& save, const 
 }
 
 /// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
-CAIRN_INLINE save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind,
-                                            bool ends_run) {
+save_report session::save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run) {
   const stopwatch stall;
   const auto job = make_job(state, now, kind, ends_run);
   // The comparison encodes all at once: none where the save is made in parts.
@@ -192,7 +189,7 @@ auto session::with_failures_counted(const Act& act) {
 }
 
 /// The report of the checkpoint of this step, if it is published and has the same state, and all metrics of the new one.
-CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) {
+std::optional<save_report> session::find_same(const save_job& job) {
   if (!newest_delta_ || series_.newest() != newest_delta_->checkpoint || newest_delta_->checkpoint.name != job.name)
     return with_failures_counted([&] { return series_.find_published(job); });
   if (!says_all(newest_delta_->info, job.info) || !is_published(store(), newest_delta_->checkpoint) ||
@@ -201,8 +198,8 @@ CAIRN_INLINE std::optional<save_report> session::find_same(const save_job& job) 
   return newest_delta_->report;
 }
 
-CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
-                                           const stopwatch& stall, const plan::partition* plan) {
+save_report session::run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind,
+                              const stopwatch& stall, const plan::partition* plan) {
   record_.emit(series_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   newest_delta_.reset();
@@ -219,7 +216,7 @@ CAIRN_INLINE save_report session::run_sync(const std::shared_ptr<save_job>& job,
 }
 
 /// Reports bytes written; from any thread.
-CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const save_job& job) {
+std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const save_job& job) {
   return [this, about = series_.about(event::kind::progress, job)](std::uint64_t bytes, std::uint64_t total) {
     auto what = about;
     what.bytes = bytes;
@@ -230,7 +227,7 @@ CAIRN_INLINE std::function<void(std::uint64_t, std::uint64_t)> session::progress
 
 /// Saves the state of this step before the deadline of the signal or the time limit, raw if encoding would take too long or has no memory. An earlier
 /// error of the background thread is not thrown here, but by `wait`.
-CAIRN_INLINE step_outcome session::preempt(any_state state, const observation& now) {
+step_outcome session::preempt(any_state state, const observation& now) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
   const double left = seconds_to_stop();

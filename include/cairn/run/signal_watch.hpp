@@ -19,7 +19,7 @@
 namespace cairn::inline v0_1::detail {
 
 /// The handler of all signals that are watched.
-CAIRN_INLINE void on_signal(int number);
+void on_signal(int number);
 
 /// The signals of one set, their earlier handlers, and which one arrived. `take` runs in signal handlers, on any thread.
 class CAIRN_ONE_PER_PROCESS signal_watch {
@@ -82,7 +82,3 @@ struct CAIRN_ONE_PER_PROCESS signal_table {
 CAIRN_ONE_PER_PROCESS inline constinit signal_table signals_of_process;
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/run/signals.ipp"  // IWYU pragma: keep
-#endif

@@ -16,7 +16,7 @@
 namespace cairn::inline v0_1 {
 namespace detail {
 
-CAIRN_INLINE void on_signal(int number) {
+void on_signal(int number) {
   const int kept = errno;
   signals_of_process.handling.fetch_add(1);
   if (signal_watch* watch = signals_of_process.watch[static_cast<std::size_t>(number)].load()) watch->take(number);
@@ -26,7 +26,7 @@ CAIRN_INLINE void on_signal(int number) {
 
 /// Waits until no handler runs: one that still restores the earlier handlers of its set would also remove those of a newer set. False
 /// after a second: a fork copies the count but not the threads, so in the child process a handler can seem to run forever.
-CAIRN_INLINE bool wait_for_handlers() noexcept {
+bool wait_for_handlers() noexcept {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (signals_of_process.handling.load() != 0) {
     if (std::chrono::steady_clock::now() > end) return false;
@@ -35,7 +35,7 @@ CAIRN_INLINE bool wait_for_handlers() noexcept {
   return true;
 }
 
-CAIRN_INLINE void signal_watch::install() {
+void signal_watch::install() {
   const std::lock_guard lock(signals_of_process.changing);
   struct sigaction ours{};
   ours.sa_handler = &on_signal;
@@ -57,7 +57,7 @@ CAIRN_INLINE void signal_watch::install() {
   }
 }
 
-CAIRN_INLINE void signal_watch::uninstall() noexcept {
+void signal_watch::uninstall() noexcept {
   for (const auto& each : entries_) {
     if (each.number <= 0 || each.number >= NSIG) continue;
     auto& watch = signals_of_process.watch[static_cast<std::size_t>(each.number)];
@@ -67,7 +67,7 @@ CAIRN_INLINE void signal_watch::uninstall() noexcept {
   }
 }
 
-CAIRN_INLINE void signal_watch::take(int number) noexcept {
+void signal_watch::take(int number) noexcept {
   if (::getpid() != process_) {  // not `owner_process`: the signal may come right after the fork, or after a vfork
     for (const auto& each : entries_) restore(each);
     ::raise(number);  // when this handler has returned
@@ -85,7 +85,7 @@ CAIRN_INLINE void signal_watch::take(int number) noexcept {
 }
 
 /// Ends a watch. It is not freed while a handler may still use it.
-CAIRN_INLINE void drop(signal_watch* watch) noexcept {
+void drop(signal_watch* watch) noexcept {
   const std::lock_guard lock(signals_of_process.changing);
   watch->uninstall();
   if (wait_for_handlers()) delete watch;
@@ -93,14 +93,14 @@ CAIRN_INLINE void drop(signal_watch* watch) noexcept {
 
 }  // namespace detail
 
-CAIRN_INLINE signals::signals(std::initializer_list<int> numbers) {
+signals::signals(std::initializer_list<int> numbers) {
   if (numbers.size() == 0) return;
   watch_ = std::shared_ptr<detail::signal_watch>(new detail::signal_watch(numbers), &detail::drop);
   watch_->install();
 }
 
-CAIRN_INLINE int signals::number() const noexcept { return watch_ ? watch_->number() : 0; }
+int signals::number() const noexcept { return watch_ ? watch_->number() : 0; }
 
-CAIRN_INLINE double signals::seconds_since() const noexcept { return watch_ ? watch_->seconds_since() : 0; }
+double signals::seconds_since() const noexcept { return watch_ ? watch_->seconds_since() : 0; }
 
 }  // namespace cairn::inline v0_1

@@ -2,16 +2,11 @@
 // The default policy of a checkpointer, declared without its definition to keep units light.
 #pragma once
 
-#include "cairn/core/config.hpp"
 #include "cairn/schedule/base.hpp"
 
 namespace cairn::inline v0_1 {
 
 /// policies::adaptive, with its default options.
-[[nodiscard]] CAIRN_INLINE any_policy default_policy();
+[[nodiscard]] any_policy default_policy();
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/default_policy.ipp"  // IWYU pragma: keep
-#endif

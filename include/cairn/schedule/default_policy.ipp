@@ -7,6 +7,6 @@
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE any_policy default_policy() { return policies::adaptive(); }
+any_policy default_policy() { return policies::adaptive(); }
 
 }  // namespace cairn::inline v0_1

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/schedule/failure_models.hpp"
 #include "cairn/schedule/workload.hpp"
 
@@ -24,9 +23,8 @@ struct cost_model {
 /// The cost model of a job at these prices. What comes after a possible early stop is weighted by its probability. `failures` are taken at
 /// the age of a worker that has not failed before. `first_only`: only the job's first failure counts. O(N). Throws errc::invalid for an
 /// invalid workload (see prices_of), or one with 2^32 iterations or more.
-[[nodiscard]] CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workload& job,
-                                                    const save_times& saving, const any_failures& failures,
-                                                    const any_early_stop& stops);
+[[nodiscard]] cost_model cost_model_of(prices value, bool first_only, const workload& job, const save_times& saving,
+                                       const any_failures& failures, const any_early_stop& stops);
 
 /// The cost model under an objective.
 [[nodiscard]] inline cost_model cost_model_of(objective what, const workload& job, const save_times& saving,
@@ -37,7 +35,7 @@ struct cost_model {
 /// The expected cost of saves at these boundaries, rising, each from 1 to N - 1: of the saves, and of the work lost since the newest
 /// published checkpoint. Left out are failures while lost work is repeated, a part of about f times the interval, and restoring, which
 /// does not depend on the plan. O(saves + N).
-[[nodiscard]] CAIRN_INLINE double expected_cost(const cost_model& of, std::span<const std::uint32_t> saves);
+[[nodiscard]] double expected_cost(const cost_model& of, std::span<const std::uint32_t> saves);
 
 /// Boundaries at which to save, and the expected cost.
 struct plan {
@@ -47,10 +45,6 @@ struct plan {
 
 /// The plan with the least expected cost. With save i as the newest one, reaching save j costs b_i + g_j - W_i x_j, where W and x rise. So
 /// the best i for each j lies on a lower envelope of lines, which is walked along once (derived in docs/scheduling.md). O(N).
-[[nodiscard]] CAIRN_INLINE plan optimum(const cost_model& of);
+[[nodiscard]] plan optimum(const cost_model& of);
 
 }  // namespace cairn::inline v0_1::schedule
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/optimum.ipp"  // IWYU pragma: keep
-#endif

@@ -61,8 +61,8 @@ class lower_envelope {
 
 }  // namespace detail
 
-CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workload& job, const save_times& saving,
-                                      const any_failures& failures, const any_early_stop& stops) {
+cost_model cost_model_of(prices value, bool first_only, const workload& job, const save_times& saving,
+                         const any_failures& failures, const any_early_stop& stops) {
   const std::size_t steps = job.steps();
   if (steps >= std::numeric_limits<std::uint32_t>::max()) fail(errc::invalid, {"a workload of ", steps, " iterations"});
   const auto alive_at = [&](std::size_t boundary) {
@@ -98,7 +98,7 @@ CAIRN_INLINE cost_model cost_model_of(prices value, bool first_only, const workl
   return all;
 }
 
-CAIRN_INLINE double expected_cost(const cost_model& of, std::span<const std::uint32_t> saves) {
+double expected_cost(const cost_model& of, std::span<const std::uint32_t> saves) {
   double cost = detail::all_work_at_risk(of), since = 0;
   std::uint32_t newest = 0;
   for (const auto save : saves) {
@@ -109,7 +109,7 @@ CAIRN_INLINE double expected_cost(const cost_model& of, std::span<const std::uin
   return cost - of.work[newest] * (of.risk.back() - since);
 }
 
-CAIRN_INLINE plan optimum(const cost_model& of) {
+plan optimum(const cost_model& of) {
   const auto steps = static_cast<std::uint32_t>(of.risk.size() - 1);
   if (steps == 0) return {};
   std::vector<double> cost(steps, 0);  // of the best plan up to a save there, without `all_work_at_risk`

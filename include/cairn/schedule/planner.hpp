@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "cairn/core/config.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/failure_models.hpp"
@@ -44,8 +43,8 @@ class planner {
 
   /// To be called once per step, `worked` seconds after the previous step. O(1); where few saves are left, a plan of 512 cells is made after
   /// each save, for each new curve, and after every eighth of the steps that are left.
-  [[nodiscard]] CAIRN_INLINE bool is_due(const moment& now, double worked, const current_costs& all,
-                                         const std::optional<loss_curve>& curve);
+  [[nodiscard]] bool is_due(const moment& now, double worked, const current_costs& all,
+                            const std::optional<loss_curve>& curve);
 
   /// The run continues from a checkpoint: work after that is lost, in this process too.
   void restarted() noexcept {
@@ -94,7 +93,3 @@ class planner {
 };
 
 }  // namespace cairn::inline v0_1::schedule
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/planner.ipp"  // IWYU pragma: keep
-#endif

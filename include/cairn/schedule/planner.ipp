@@ -33,8 +33,8 @@ struct rest_of {
 
 }  // namespace detail
 
-CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const current_costs& all,
-                                  const std::optional<loss_curve>& curve) {
+bool planner::is_due(const moment& now, double worked, const current_costs& all,
+                     const std::optional<loss_curve>& curve) {
   if (!first_step_ || now.step <= *first_step_) first_step_ = now.step > 0 ? now.step - 1 : 0;
   const bool has_new_curve = wants_curve() && curve != curve_;
   if (has_new_curve) {
@@ -56,13 +56,13 @@ CAIRN_INLINE bool planner::is_due(const moment& now, double worked, const curren
 }
 
 /// T / D: seconds per unit of loss.
-CAIRN_INLINE double planner::price_of_loss(const current_costs& all) const noexcept {
+double planner::price_of_loss(const current_costs& all) const noexcept {
   if (run_.seconds) return scale_ * *run_.seconds;
   return scale_ * static_cast<double>(*run_.last_step - first_step()) * all.iteration_seconds;
 }
 
 /// Saves per second.
-CAIRN_INLINE double planner::density(double step, const current_costs& all) const noexcept {
+double planner::density(double step, const current_costs& all) const noexcept {
   const double even = 1 / std::max(daly_interval(all.save_seconds, all.mtbf), 1e-9);
   if (run_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
   if (run_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(*run_.last_step)) return even;
@@ -71,7 +71,7 @@ CAIRN_INLINE double planner::density(double step, const current_costs& all) cons
 }
 
 /// Until the end of the run, at the current costs. O(32).
-CAIRN_INLINE double planner::saves_left(const moment& now, const current_costs& all) const noexcept {
+double planner::saves_left(const moment& now, const current_costs& all) const noexcept {
   constexpr int parts = 32;
   const auto from = static_cast<double>(checkpoint_step(now)), left = static_cast<double>(*run_.last_step) - from;
   double sum = 0;
@@ -79,14 +79,14 @@ CAIRN_INLINE double planner::saves_left(const moment& now, const current_costs& 
   return sum * left * all.iteration_seconds / parts;
 }
 
-CAIRN_INLINE void planner::look_ahead(const moment& now, const current_costs& all) {
+void planner::look_ahead(const moment& now, const current_costs& all) {
   few_left_ = knows_end(now) && all.iteration_seconds > 0 && saves_left(now, all) <= detail::few_saves;
   if (few_left_) next_save_ = next_of_optimum(now, all);
   look_again_ = now.step + (knows_end(now) ? (*run_.last_step - now.step) / 8 + 1 : 1'000'000);
 }
 
 /// The step of the first save of the best plan for the rest of the run; nothing where no save pays.
-CAIRN_INLINE std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const current_costs& all) const {
+std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const current_costs& all) const {
   const auto last = static_cast<double>(*run_.last_step), from = static_cast<double>(checkpoint_step(now)),
              left = last - from;
   const auto first = static_cast<double>(first_step());

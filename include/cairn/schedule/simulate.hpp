@@ -13,7 +13,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/schedule/base.hpp"
@@ -109,7 +108,7 @@ struct sample_mean {
 };
 
 /// Of independent values; the mean of none is 0. O(n).
-[[nodiscard]] CAIRN_INLINE sample_mean mean_of(std::span<const double> values);
+[[nodiscard]] sample_mean mean_of(std::span<const double> values);
 
 /// Saves of one kind.
 struct kind_of_save {
@@ -193,8 +192,7 @@ struct simulation {
 /// - A job that stops early ends at the boundary before its stop, after the policy was asked there. Nothing after it counts.
 /// - Waiting is charged at the boundary of its save, lost work where the failure happened, also within an iteration. Under `coci` only
 ///   the first failure of a job is charged.
-[[nodiscard]] CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy,
-                                               const simulate_options& options = {});
+[[nodiscard]] simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options = {});
 
 /// The mean over all jobs of `part`, a function of an outcome or a pointer to its member.
 template <class Part>
@@ -226,7 +224,3 @@ template <class Part>
 }
 
 }  // namespace cairn::inline v0_1::schedule
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/simulate.ipp"  // IWYU pragma: keep
-#endif

@@ -250,7 +250,7 @@ inline void check(const scenario& what) {
 
 }  // namespace detail
 
-CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
+sample_mean mean_of(std::span<const double> values) {
   const auto n = static_cast<double>(values.size());
   const double mean = values.empty() ? 0 : ranges::accumulate(values, 0.0) / n;
   const auto square = [&](double each) { return (each - mean) * (each - mean); };
@@ -258,7 +258,7 @@ CAIRN_INLINE sample_mean mean_of(std::span<const double> values) {
   return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : cairn::detail::infinite()};
 }
 
-CAIRN_INLINE simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {
+simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {
   detail::check(what);
   detail::simulated_scenario common{what, policy, options.most_failures, {}};
   for (std::size_t i = 0; i < objectives.size(); ++i) common.prices_by[i] = prices_of(objectives[i], what.work);

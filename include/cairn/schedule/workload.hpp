@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
 namespace cairn::inline v0_1::schedule {
@@ -82,10 +81,6 @@ struct prices {
 };
 
 /// O(N). Throws errc::invalid where the sizes of the workload's lists do not match, or a duration is not positive and finite.
-[[nodiscard]] CAIRN_INLINE prices prices_of(objective what, const workload& job);
+[[nodiscard]] prices prices_of(objective what, const workload& job);
 
 }  // namespace cairn::inline v0_1::schedule
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/workload.ipp"  // IWYU pragma: keep
-#endif

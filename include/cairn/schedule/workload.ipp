@@ -42,7 +42,7 @@ inline void check(const workload& job) {
 
 }  // namespace detail
 
-CAIRN_INLINE prices prices_of(objective what, const workload& job) {
+prices prices_of(objective what, const workload& job) {
   detail::check(job);
   const std::size_t steps = job.steps();
   const auto made = is_by_loss(what) ? detail::progress(job) : std::vector<double>{};

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
 
@@ -29,14 +28,14 @@ class applier final : public loader {
       : loader(at, load, presence::clear, presence::make), copies_(at, load, *this, copy_answer::put) {}
 
   loader& begin_copy() override { return copies_.begin_copy(); }
-  [[noreturn]] CAIRN_INLINE void keep_whole() override;
-  CAIRN_INLINE std::size_t match_leaf(const memory_view& view) override;
+  [[noreturn]] void keep_whole() override;
+  std::size_t match_leaf(const memory_view& view) override;
   void missing() override { ++load_.left_out; }
   void arrange(void* object, const heap_operations& how) override {
     if (prototypes_ == 0) heaps_.push_back({object, how.arrange, std::string(path())});
   }
   /// errc::mismatch: the check did not find the problem.
-  [[noreturn]] CAIRN_INLINE void record(std::string_view path, const std::string& problem) override;
+  [[noreturn]] void record(std::string_view path, const std::string& problem) override;
 
   [[nodiscard]] const std::vector<target>& targets() const noexcept { return targets_; }
   [[nodiscard]] const std::vector<growth>& growths() const noexcept { return growths_; }
@@ -44,11 +43,10 @@ class applier final : public loader {
   void finish();
 
  private:
-  CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
+  void add(memory_view view, const device_copies* device) override;
   /// A large container only gets its memory here, so that its address is known. `growths` tells the caller to resize it, after touching the
   /// pages of all such memory in parallel; the memory does not move by that.
-  CAIRN_INLINE void* resize(void* container, std::uint64_t from, std::uint64_t to,
-                            const contiguous_operations& how) override;
+  void* resize(void* container, std::uint64_t from, std::uint64_t to, const contiguous_operations& how) override;
 
   copy_loader copies_;
   std::vector<target> targets_;
@@ -63,7 +61,3 @@ class applier final : public loader {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/applier.ipp"  // IWYU pragma: keep
-#endif

@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
+void applier::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
   if (prototypes_ > 0 && view.bytes() > 0)  // its memory is gone when the targets are read
@@ -28,7 +28,7 @@ CAIRN_INLINE void applier::add(memory_view view, const device_copies* device) {
   targets_.push_back({index, destination(leaf, std::move(view)), std::move(region)});
 }
 
-CAIRN_INLINE std::size_t applier::match_leaf(const memory_view& view) {
+std::size_t applier::match_leaf(const memory_view& view) {
   const std::string stored = load_.stored.stored_path(path());
   const std::size_t index = load_.stored.accepts(stored) ? load_.stored.find_leaf(stored) : catalog::npos;
   if (index == catalog::npos)
@@ -38,7 +38,7 @@ CAIRN_INLINE std::size_t applier::match_leaf(const memory_view& view) {
   return index;
 }
 
-CAIRN_INLINE void applier::finish() {
+void applier::finish() {
   for (const auto& each : buffers_) each.write_device();
   buffers_.clear();
   for (const auto& each : heaps_) try {
@@ -50,8 +50,7 @@ CAIRN_INLINE void applier::finish() {
   heaps_.clear();
 }
 
-CAIRN_INLINE void* applier::resize(void* container, std::uint64_t from, std::uint64_t to,
-                                   const contiguous_operations& how) {
+void* applier::resize(void* container, std::uint64_t from, std::uint64_t to, const contiguous_operations& how) {
   constexpr std::uint64_t large = 64 * 1024;
   const std::uint64_t bytes = to * how.width;
   const bool is_large = to > from && bytes >= large && !load_.partly_filled.contains(at_.path);
@@ -61,12 +60,12 @@ CAIRN_INLINE void* applier::resize(void* container, std::uint64_t from, std::uin
   return reserved;
 }
 
-CAIRN_INLINE void applier::record(std::string_view path, const std::string& problem) {
+void applier::record(std::string_view path, const std::string& problem) {
   fail(errc::mismatch,
        {path, " ", problem, "; the check of the load did not find that, so the state may have changed in part"});
 }
 
-CAIRN_INLINE void applier::keep_whole() {
+void applier::keep_whole() {
   record(path(),
          "has read other parts than in the check of the load, which ran its cairn_migrate or cereal function on a new "
          "object");

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/type_id.hpp"
@@ -107,12 +106,8 @@ class archived_values {
 /// Walks the object by its functions. The first walk of a load runs the load function on a new object, since the function may do anything with
 /// the values that it reads; the second one runs it on the object. errc::invalid: the save function failed. errc::mismatch: the load
 /// function failed.
-CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operations& how);
+void walk_archived(walker& w, void* object, const archived_operations& how);
 /// The same for an object that exists only inside a save or load function, or is a base class of an object.
-CAIRN_INLINE void walk_archived_part(walker& w, void* object, const archived_operations& how);
+void walk_archived_part(walker& w, void* object, const archived_operations& how);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/archived.ipp"  // IWYU pragma: keep
-#endif

@@ -52,15 +52,14 @@ struct archived_base {
   static void walk(walker& w, void* object);
 };
 
-CAIRN_INLINE archived_values::archived_values(walker& w, const void* object, std::size_t width,
-                                              archived_values* derived)
+archived_values::archived_values(walker& w, const void* object, std::size_t width, archived_values* derived)
     : walker_(w),
       loads_(w.purpose() != purpose::describe),
       begin_(derived ? derived->begin_ : static_cast<const std::byte*>(object)),
       end_(derived ? derived->end_ : begin_ + width),
       bases_(derived ? derived->bases_ : &own_bases_) {}
 
-CAIRN_INLINE std::string archived_values::path_of(std::string_view name) {
+std::string archived_values::path_of(std::string_view name) {
   std::string path(name);
   if (name.empty()) {
     do path = "value" + std::to_string(unnamed_++);
@@ -75,17 +74,17 @@ CAIRN_INLINE std::string archived_values::path_of(std::string_view name) {
   return path;
 }
 
-CAIRN_INLINE void archived_values::stop(const std::string& problem) {
+void archived_values::stop(const std::string& problem) {
   if (!problem.empty()) walker_.reject(problem);
   stopped_ = true;
   throw load_stopped();
 }
 
-CAIRN_INLINE void archived_values::rethrow() const {
+void archived_values::rethrow() const {
   if (failure_) std::rethrow_exception(failure_);
 }
 
-CAIRN_INLINE void archived_values::walk_part(const std::string& path, void* object, walk_function walk) {
+void archived_values::walk_part(const std::string& path, void* object, walk_function walk) {
   rethrow();
   if (stopped_) throw load_stopped();
   try {
@@ -100,7 +99,7 @@ CAIRN_INLINE void archived_values::walk_part(const std::string& path, void* obje
   stop({});
 }
 
-CAIRN_INLINE void archived_values::part(std::string_view name, void* object, walk_function walk) {
+void archived_values::part(std::string_view name, void* object, walk_function walk) {
   end_run();
   const bool temporary = !loads_ && !owns(object);
   if (temporary) walker_.begin_temporary();
@@ -108,7 +107,7 @@ CAIRN_INLINE void archived_values::part(std::string_view name, void* object, wal
   if (temporary) walker_.end_temporary();
 }
 
-CAIRN_INLINE void archived_values::array(std::string_view name, dtype type, void* memory, std::uint64_t count) {
+void archived_values::array(std::string_view name, dtype type, void* memory, std::uint64_t count) {
   end_run();
   archived_numbers numbers{.type = type, .memory = memory, .count = count};
   const bool temporary = !loads_ && !owns(memory);
@@ -117,7 +116,7 @@ CAIRN_INLINE void archived_values::array(std::string_view name, dtype type, void
   if (temporary) walker_.end_temporary();
 }
 
-CAIRN_INLINE void archived_values::number(std::string_view name, dtype type, void* at) {
+void archived_values::number(std::string_view name, dtype type, void* at) {
   const std::size_t width = size_of(type);
   const bool follows = !run_.path.empty() && !name.empty() && run_.name == name && run_.type == type;
   const auto* const value = static_cast<const std::byte*>(at);
@@ -142,7 +141,7 @@ CAIRN_INLINE void archived_values::number(std::string_view name, dtype type, voi
   run_.at += width;
 }
 
-CAIRN_INLINE void archived_values::end_run() {
+void archived_values::end_run() {
   if (run_.path.empty()) return;
   const run ended = std::exchange(run_, {});
   const std::size_t count = ended.bytes.size() / size_of(ended.type);
@@ -165,7 +164,7 @@ CAIRN_INLINE void archived_values::end_run() {
   walker_.end_temporary();
 }
 
-CAIRN_INLINE void archived_values::size(std::string_view name, std::uint64_t& count) {
+void archived_values::size(std::string_view name, std::uint64_t& count) {
   end_run();
   number(name.empty() ? "size" : name, dtype::u64, &count);
   end_run();
@@ -174,13 +173,13 @@ CAIRN_INLINE void archived_values::size(std::string_view name, std::uint64_t& co
     stop("claims " + std::to_string(count) + " elements, more than the checkpoint has bytes");
 }
 
-CAIRN_INLINE void archived_values::base(std::string_view name, void* object, const archived_operations& how) {
+void archived_values::base(std::string_view name, void* object, const archived_operations& how) {
   end_run();
   archived_base request{object, &how, this};
   walk_part(path_of(name), &request, archived_base::walk);
 }
 
-CAIRN_INLINE void archived_values::finish() {
+void archived_values::finish() {
   end_run();
   for (const auto& number : in_place_)
     if (std::memcmp(number.at, number.bytes.data(), number.width) != 0)
@@ -188,7 +187,7 @@ CAIRN_INLINE void archived_values::finish() {
 }
 
 /// Runs the save or load function. Returns after a load that stopped, which the walker knows.
-CAIRN_INLINE void run_archived(walker& w, void* object, const archived_operations& how, archived_values* derived) {
+void run_archived(walker& w, void* object, const archived_operations& how, archived_values* derived) {
   archived_values values(w, object, how.width, derived);
   const bool saves = w.purpose() == purpose::describe;
   try {
@@ -206,23 +205,23 @@ CAIRN_INLINE void run_archived(walker& w, void* object, const archived_operation
   }
 }
 
-CAIRN_INLINE void archived_base::walk(walker& w, void* object) {
+void archived_base::walk(walker& w, void* object) {
   const auto& request = *static_cast<archived_base*>(object);
   run_archived(w, request.object, *request.how, request.derived);
 }
 
-CAIRN_INLINE void walk_archived_part(walker& w, void* object, const archived_operations& how) {
+void walk_archived_part(walker& w, void* object, const archived_operations& how) {
   run_archived(w, object, how, nullptr);
 }
 
 /// Loads into the object, or keeps it whole.
-CAIRN_INLINE void load_archived(walker& w, void* object, const archived_operations& how) {
+void load_archived(walker& w, void* object, const archived_operations& how) {
   walker& copy = w.begin_copy();
   run_archived(copy, object, how, nullptr);
   if (copy.end_copy() == copy_answer::drop) w.keep_whole();
 }
 
-CAIRN_INLINE void walk_archived(walker& w, void* object, const archived_operations& how) {
+void walk_archived(walker& w, void* object, const archived_operations& how) {
   if (!w.runs_archive_functions()) return;
   if (w.purpose() == purpose::describe) return run_archived(w, object, how, nullptr);
   if (w.purpose() == purpose::apply) {

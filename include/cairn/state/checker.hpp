@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "cairn/core/box.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/state/tied_arrays.hpp"
@@ -29,23 +28,23 @@ class checker final : public loader {
       : loader(at, load, presence::keep, presence::prototype), copies_(at, load, *this, copy_answer::check) {}
 
   [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
-  CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  CAIRN_INLINE loader& begin_copy() override;
-  CAIRN_INLINE void drop_copy() override;
-  CAIRN_INLINE void keep_whole() override;
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  loader& begin_copy() override;
+  void drop_copy() override;
+  void keep_whole() override;
   void note_refusal(std::string_view why) override { refusal_ = {at_.path, std::string(why)}; }
-  CAIRN_INLINE bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
-  CAIRN_INLINE void note_owner(const void* object, const void* type, const void* content) override;
-  CAIRN_INLINE void note_freed(const void* memory, std::uint64_t bytes) override;
-  CAIRN_INLINE void note_destroyed(std::string_view part) override;
-  CAIRN_INLINE void note_put(void* object, const void* copy, const copy_operations& how) override;
-  CAIRN_INLINE std::size_t match_leaf(const memory_view& view) override;
-  CAIRN_INLINE void missing() override;
+  bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
+  void note_owner(const void* object, const void* type, const void* content) override;
+  void note_freed(const void* memory, std::uint64_t bytes) override;
+  void note_destroyed(std::string_view part) override;
+  void note_put(void* object, const void* copy, const copy_operations& how) override;
+  std::size_t match_leaf(const memory_view& view) override;
+  void missing() override;
   void keep_default() override {
     ++load_.kept;
     defaulted_.emplace_back(path());
   }
-  CAIRN_INLINE void record(std::string_view path, const std::string& problem) override;
+  void record(std::string_view path, const std::string& problem) override;
 
   /// Memory of the state that the second walk frees or moves, and parts that it destroys.
   [[nodiscard]] const freed_objects& freed() const noexcept { return freed_; }
@@ -57,7 +56,7 @@ class checker final : public loader {
   [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return regions_; }
 
  private:
-  CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
+  void add(memory_view view, const device_copies* device) override;
   [[nodiscard]] std::array<std::vector<std::string>*, 4> array_lists() noexcept {
     return {&report_.loaded, &report_.converted, &report_.reshaped, &report_.resized};
   }
@@ -90,7 +89,3 @@ class checker final : public loader {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/checker.ipp"  // IWYU pragma: keep
-#endif

@@ -16,7 +16,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
+void checker::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
   if (index != catalog::npos && at_.place) {
     regions_.insert_or_assign(index, box{at_.place->first, view.shape});
@@ -27,7 +27,7 @@ CAIRN_INLINE void checker::add(memory_view view, const device_copies* device) {
   arrays_.add(view, device, index);
 }
 
-CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
+std::size_t checker::match_leaf(const memory_view& view) {
   std::string stored = load_.stored.stored_path(path());
   std::size_t index = load_.stored.use_leaf(stored);
   if (index == catalog::npos && load_.stored.redirect_to_only_element(path())) {
@@ -57,7 +57,7 @@ CAIRN_INLINE std::size_t checker::match_leaf(const memory_view& view) {
   return index;
 }
 
-CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std::shared_ptr<void>& object) {
+shared_answer checker::shared(const found_object& found, const std::shared_ptr<void>& object) {
   if (found.by->is_const && object && prototypes_ == 0 && load_.const_objects.insert(object.get()).second)
     load_.is_const_written = load_.is_const_written || load_.filled_objects.contains(object.get());
   auto answer = loader::shared(found, object);
@@ -65,7 +65,7 @@ CAIRN_INLINE shared_answer checker::shared(const found_object& found, const std:
   return answer;
 }
 
-CAIRN_INLINE void checker::add_problem(const std::string& problem) {
+void checker::add_problem(const std::string& problem) {
   constexpr std::size_t shown = 8, most_bytes = 480;
   if (problems_.size() < shown)
     problems_.push_back(cut(problem, most_bytes));
@@ -73,22 +73,22 @@ CAIRN_INLINE void checker::add_problem(const std::string& problem) {
     ++more_problems_;
 }
 
-CAIRN_INLINE void checker::record(std::string_view path, const std::string& problem) {
+void checker::record(std::string_view path, const std::string& problem) {
   add_problem(std::string(path) + ' ' + problem);
   ++load_.left_out;
 }
 
-CAIRN_INLINE loader& checker::begin_copy() {
+loader& checker::begin_copy() {
   std::ranges::transform(array_lists(), before_copy_.begin(), [](const auto* list) { return list->size(); });
   return copies_.begin_copy();
 }
 
-CAIRN_INLINE void checker::drop_copy() {
+void checker::drop_copy() {
   const auto lists = array_lists();
   for (std::size_t i = 0; i < lists.size(); ++i) lists[i]->resize(before_copy_[i]);
 }
 
-CAIRN_INLINE void checker::note_owner(const void* object, const void* type, const void* content) {
+void checker::note_owner(const void* object, const void* type, const void* content) {
   owner_ = {object, type, content};
   if (prototypes_ > 0) return;
   const auto [known, is_new] = owners_.try_emplace(owner_, at_.path);
@@ -108,7 +108,7 @@ CAIRN_INLINE void checker::note_owner(const void* object, const void* type, cons
   others.push_back(tied_);
 }
 
-CAIRN_INLINE void checker::check_tie(const std::string& other, const std::string& path) {
+void checker::check_tie(const std::string& other, const std::string& path) {
   const stored_state& stored = load_.stored;
   if (stored.selects(other) && stored.selects(path) && stored.conflict(other, path))
     record(path, "is the object at " + other +
@@ -127,7 +127,7 @@ inline std::string what_is_stored(const structure_entry* holder, std::string_vie
          " objects in the checkpoint and one object in the state; leave it out with filter";
 }
 
-CAIRN_INLINE void checker::missing() {
+void checker::missing() {
   ++load_.left_out;
   stored_state& stored = load_.stored;
   const std::string_view holder = stored.find_holder(path());
@@ -144,39 +144,39 @@ CAIRN_INLINE void checker::missing() {
   stored.use_all(at);
 }
 
-CAIRN_INLINE void checker::keep_whole() {
+void checker::keep_whole() {
   load_.kept_whole.insert(at_.path);
   mark_used();
   if (load_.stored.selects_some(at_.path))
     reject("can only be loaded as a whole; let the filter select all of it, or nothing");
 }
 
-CAIRN_INLINE bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
+bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
   if (from > 0 && prototypes_ == 0) report_.resized.emplace_back(path());
   require_memory(from, to, width);
   return false;
 }
 
-CAIRN_INLINE void checker::note_freed(const void* memory, std::uint64_t bytes) {
+void checker::note_freed(const void* memory, std::uint64_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
   if (prototypes_ == 0 && bytes > 0) freed_.memory.push_back({begin, begin + bytes, owner_, at_.path});
 }
 
-CAIRN_INLINE void checker::note_destroyed(std::string_view part) {
+void checker::note_destroyed(std::string_view part) {
   if (prototypes_ > 0) return;
   auto& destroyed = freed_.parts[owner_];
   if (destroyed.names.empty()) destroyed.path = at_.path;
   destroyed.names.emplace(part);
 }
 
-CAIRN_INLINE void checker::note_put(void* object, const void* copy, const copy_operations& how) {
+void checker::note_put(void* object, const void* copy, const copy_operations& how) {
   if (prototypes_ == 0 && how.for_each_freed)
     how.for_each_freed(object, copy, this, [](void* self, const void* memory, std::size_t bytes) {
       static_cast<checker*>(self)->note_freed(memory, bytes);
     });
 }
 
-CAIRN_INLINE void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {
+void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {
   if (to <= from || width == 0) return;
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   growing_ = to > (most - growing_) / width ? most : growing_ + to * width;
@@ -192,7 +192,7 @@ inline void remove_repeats(std::vector<std::string>& paths) {
   std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
 }
 
-CAIRN_INLINE void checker::finish() {
+void checker::finish() {
   for (const auto& [first, second] : arrays_.find_conflicts(load_.fetched, load_.stored.contents()))
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
@@ -218,7 +218,7 @@ CAIRN_INLINE void checker::finish() {
         differ ? "; load with strict = false to leave out what only one side has" : ""});
 }
 
-CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
+bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
   if (at_.place && (stored.shape != at_.place->whole || stored.type != view.type)) {
     add_problem(sentence({path, " is ", name(stored.type), to_string(stored.shape), " in the checkpoint and a box of ",
                           name(view.type), to_string(at_.place->whole),
@@ -244,7 +244,7 @@ CAIRN_INLINE bool checker::fits(const stored_leaf& stored, const std::string& pa
   return same_shape && convertible;
 }
 
-CAIRN_INLINE void checker::check_values(std::size_t index, const memory_view& view) const {
+void checker::check_values(std::size_t index, const memory_view& view) const {
   const catalog& from = load_.stored.contents();
   const stored_leaf& stored = from.leaves[index];
   const bool may_not_fit = !is_floating(view.type) && !is_widening(stored.type, view.type);

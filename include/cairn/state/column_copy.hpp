@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/flat.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -86,7 +85,7 @@ using column = std::conditional_t<text<typename column_element<T>::type>, text_c
                                                      std::vector<typename column_element<T>::type>>>;
 
 /// errc::mismatch: no string of `stored` can reach from `begin` to `end`.
-CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
+void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
 
 template <class T>
 decltype(auto) take_element(const T& value) {
@@ -240,7 +239,7 @@ consteval bool has_key_order() {
 }
 
 /// Sorts pointers by the objects; stable.
-CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*));
+void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*));
 
 /// Calls `action` for all values of an associative container in the order of their keys.
 template <class Container, class KeyOf, class Action>
@@ -262,7 +261,3 @@ void for_each_in_key_order(Container& container, const KeyOf&, const Action& act
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/column_copy.ipp"  // IWYU pragma: keep
-#endif

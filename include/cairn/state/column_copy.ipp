@@ -10,13 +10,13 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end) {
+void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end) {
   if (end < begin || end > stored.text.size())
     fail(errc::mismatch,
          {"has a text and ends in the checkpoint that are no list of strings; leave them out with filter"});
 }
 
-CAIRN_INLINE void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*)) {
+void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*)) {
   std::vector<std::pair<const void*, std::size_t>> numbered;
   numbered.reserve(all.size());
   for (const auto* each : all) numbered.emplace_back(each, numbered.size());

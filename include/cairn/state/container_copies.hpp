@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/copies.hpp"
 #include "cairn/state/resize.hpp"
@@ -20,14 +19,14 @@
 namespace cairn::inline v0_1::detail {
 
 /// errc::mismatch: a container cannot get the stored number of elements.
-CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored);
+void check_limits(const size_limits& limits, std::uint64_t stored);
 /// errc::mismatch: an associative container has fewer elements than the `stored` ones that were inserted, as some are equal for it.
-CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored);
+void check_distinct(std::size_t size, std::size_t stored);
 /// errc::mismatch: the columns of a map differ in length.
-CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values);
+void check_columns(std::size_t keys, std::size_t values);
 inline constexpr std::string_view order_is_null = "its comparator or hash function is null; make it before the load";
 /// errc::mismatch: that.
-[[noreturn]] CAIRN_INLINE void fail_order();
+[[noreturn]] void fail_order();
 
 /// Sequences of columnar elements that are not contiguous, or whose elements are not of fixed layout.
 template <class T>
@@ -242,7 +241,3 @@ struct copy_traits<T> {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/container_copies.ipp"  // IWYU pragma: keep
-#endif

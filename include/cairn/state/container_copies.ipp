@@ -7,7 +7,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) {
+void check_limits(const size_limits& limits, std::uint64_t stored) {
   const bool few = stored < limits.least;
   if (few || stored > limits.most)
     fail(errc::mismatch, {"has ", stored, " elements in the checkpoint, and in the state it can have ",
@@ -19,16 +19,16 @@ CAIRN_INLINE void check_limits(const size_limits& limits, std::uint64_t stored) 
                           ", or leave it out with filter"});
 }
 
-CAIRN_INLINE void fail_order() { fail(errc::mismatch, {order_is_null}); }
+void fail_order() { fail(errc::mismatch, {order_is_null}); }
 
-CAIRN_INLINE void check_distinct(std::size_t size, std::size_t stored) {
+void check_distinct(std::size_t size, std::size_t stored) {
   if (size != stored)
     fail(errc::mismatch,
          {"has ", stored, " keys or elements in the checkpoint, of which the container in the state takes ", size,
           ", as some are equal; a vector, a multiset or a multimap takes them all, or leave them out with filter"});
 }
 
-CAIRN_INLINE void check_columns(std::size_t keys, std::size_t values) {
+void check_columns(std::size_t keys, std::size_t values) {
   if (keys != values)
     fail(errc::mismatch, {"has ", keys, " keys and ", values,
                           " values in the checkpoint, so it is no map there; leave it out with filter"});

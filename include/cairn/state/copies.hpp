@@ -12,7 +12,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/random_text.hpp"
 
@@ -89,7 +88,7 @@ Part calendar_part(std::int32_t number) {
 }
 
 /// errc::mismatch: no date is made of the stored numbers.
-CAIRN_INLINE void check_date(bool same);
+void check_date(bool same);
 
 /// Dates that do not exist are kept, too.
 template <class T>
@@ -151,7 +150,7 @@ struct copy_traits<T> {
 };
 
 /// errc::mismatch: a bitset of `size` bits cannot take `stored` bits.
-CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored);
+void check_bits(std::size_t size, std::size_t stored);
 
 template <class T>
 requires(category_of<T>() == category::bits)
@@ -179,7 +178,3 @@ struct copy_traits<T> {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/copies.ipp"  // IWYU pragma: keep
-#endif

@@ -7,14 +7,14 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void check_date(bool same) {
+void check_date(bool same) {
   if (!same)
     fail(errc::mismatch,
          {"has a number in the checkpoint that no year, month or day can have; convert it in cairn_migrate, or "
           "leave it out with filter"});
 }
 
-CAIRN_INLINE void check_bits(std::size_t size, std::size_t stored) {
+void check_bits(std::size_t size, std::size_t stored) {
   if (size != stored)
     fail(errc::mismatch, {"has ", stored, " bits in the checkpoint and ", size,
                           " in the state; make it a bitset of that size, or leave it out with filter"});

@@ -44,7 +44,7 @@ template <detail::state_object State>
 }
 
 /// The same of objects of which some are const.
-[[nodiscard]] CAIRN_INLINE any_state refer(const const_state& state) noexcept;
+[[nodiscard]] any_state refer(const const_state& state) noexcept;
 
 /// A reference to a state that is saved or loaded into.
 template <detail::state_object State>
@@ -69,8 +69,7 @@ template <state_object State>
 /// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
 /// `max_nesting`, or an object's type is not in the list of its base class. What the functions of an object throw is a cairn::error that names
 /// the object and the `checkpoint`. O(leaves + elements saved as copies).
-[[nodiscard]] CAIRN_INLINE description describe(any_state state, rank_info here = {},
-                                                std::string_view checkpoint = "the state");
+[[nodiscard]] description describe(any_state state, rank_info here = {}, std::string_view checkpoint = "the state");
 
 template <state_object State>
 [[nodiscard]] description describe(const State& state, rank_info here = {}) {
@@ -79,7 +78,3 @@ template <state_object State>
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/describe.ipp"  // IWYU pragma: keep
-#endif

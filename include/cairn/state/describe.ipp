@@ -8,13 +8,13 @@
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE any_state refer(const const_state& state) noexcept {
+any_state refer(const const_state& state) noexcept {
   return {static_cast<const detail::named_references*>(&state), detail::walk_references};
 }
 
 namespace detail {
 
-CAIRN_INLINE description describe(any_state state, rank_info here, std::string_view checkpoint) {
+description describe(any_state state, rank_info here, std::string_view checkpoint) {
   // A trainer describes the same state again and again: containers that grow step by step would double the page faults.
   thread_local description_size last;
   walk_position at{here};

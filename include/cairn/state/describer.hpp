@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/path_list.hpp"
@@ -56,18 +55,18 @@ class describer final : public walker {
     paths_.reserve(expected.paths, expected.bytes);
   }
 
-  CAIRN_INLINE void versioned(void* object, const version_operations& how) override;
-  CAIRN_INLINE void enumerated(dtype type, void* memory, std::span<const enum_entry> names) override;
-  CAIRN_INLINE size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) override;
-  CAIRN_INLINE presence optional(bool engaged) override;
-  CAIRN_INLINE pointee_answer pointee(const found_object& found) override;
-  CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  void versioned(void* object, const version_operations& how) override;
+  void enumerated(dtype type, void* memory, std::span<const enum_entry> names) override;
+  size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) override;
+  presence optional(bool engaged) override;
+  pointee_answer pointee(const found_object& found) override;
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
   void shared_end() override { shared_.end(result_.leaves.size()); }
-  CAIRN_INLINE alternative_answer alternative(std::uint64_t index, std::uint64_t count) override;
-  CAIRN_INLINE void map(void* object, const map_operations& how) override;
-  CAIRN_INLINE std::uint64_t saved_ranks(bool takes_all) override;
+  alternative_answer alternative(std::uint64_t index, std::uint64_t count) override;
+  void map(void* object, const map_operations& how) override;
+  std::uint64_t saved_ranks(bool takes_all) override;
   /// The description keeps the copy, which has the memory of its leaves.
-  CAIRN_INLINE void copy(void* object, const copy_operations& how) override;
+  void copy(void* object, const copy_operations& how) override;
   void begin_temporary() noexcept override { ++temporaries_; }
   void end_temporary() noexcept override { --temporaries_; }
 
@@ -79,7 +78,7 @@ class describer final : public walker {
 
  private:
   /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf. An array on a device is copied to the host.
-  CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
+  void add(memory_view view, const device_copies* device) override;
   void visit(const void* object) override {
     if (owners_.empty() && temporaries_ == 0) shared_.visit(object, at_.path.size());
   }
@@ -102,7 +101,3 @@ class describer final : public walker {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/describer.ipp"  // IWYU pragma: keep
-#endif

@@ -27,7 +27,7 @@ inline std::shared_ptr<const box_place> own_part(memory_view& view, const box_pl
   return made;
 }
 
-CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) {
+void describer::add(memory_view view, const device_copies* device) {
   if (path() == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
   paths_.add_leaf(path());
@@ -63,8 +63,7 @@ CAIRN_INLINE void describer::add(memory_view view, const device_copies* device) 
   add_leaf(std::move(view), buffer.memory(), place);
 }
 
-CAIRN_INLINE void describer::add_leaf(memory_view view, std::shared_ptr<const void> owner,
-                                      std::shared_ptr<const box_place> place) {
+void describer::add_leaf(memory_view view, std::shared_ptr<const void> owner, std::shared_ptr<const box_place> place) {
   leaf added;
   static_cast<memory_view&>(added) = std::move(view);
   added.path = path();
@@ -74,24 +73,23 @@ CAIRN_INLINE void describer::add_leaf(memory_view view, std::shared_ptr<const vo
   result_.leaves.push_back(std::move(added));
 }
 
-CAIRN_INLINE size_answer describer::sequence(std::uint64_t size, const size_limits& /*limits*/,
-                                             bool /*empty_elements*/) {
+size_answer describer::sequence(std::uint64_t size, const size_limits& /*limits*/, bool /*empty_elements*/) {
   note({.what = structure_entry::kind::size, .number = size});
   return {size};
 }
 
-CAIRN_INLINE presence describer::optional(bool engaged) {
+presence describer::optional(bool engaged) {
   note({.what = structure_entry::kind::engaged, .number = engaged});
   return walker::optional(engaged);
 }
 
-CAIRN_INLINE pointee_answer describer::pointee(const found_object& found) {
+pointee_answer describer::pointee(const found_object& found) {
   visit(found.address);
   note_pointee(found);
   return walker::pointee(found);
 }
 
-CAIRN_INLINE shared_answer describer::shared(const found_object& found, const std::shared_ptr<void>& object) {
+shared_answer describer::shared(const found_object& found, const std::shared_ptr<void>& object) {
   if (object) {
     if (temporaries_ > 0) shared_temporaries_.push_back(object);
     if (found.by->list) (void)stored_name(found);
@@ -105,51 +103,51 @@ CAIRN_INLINE shared_answer describer::shared(const found_object& found, const st
   return {object ? presence::walk : presence::keep, found.type};
 }
 
-CAIRN_INLINE alternative_answer describer::alternative(std::uint64_t index, std::uint64_t count) {
+alternative_answer describer::alternative(std::uint64_t index, std::uint64_t count) {
   if (index >= count) fail(errc::invalid, {path(), " is a variant without a value"});
   note({.what = structure_entry::kind::index, .number = index});
   return {presence::walk, index};
 }
 
-CAIRN_INLINE std::uint64_t describer::saved_ranks(bool /*takes_all*/) {
+std::uint64_t describer::saved_ranks(bool /*takes_all*/) {
   note({.what = structure_entry::kind::ranks, .number = here().ranks});
   return here().ranks;
 }
 
-CAIRN_INLINE void describer::copy(void* object, const copy_operations& how) {
+void describer::copy(void* object, const copy_operations& how) {
   const std::shared_ptr<void> copy(call_adapter(*this, [&] { return how.take(object); }), how.destroy);
   owners_.push_back(copy);
   how.walk_copy(*this, copy.get());
   owners_.pop_back();
 }
 
-CAIRN_INLINE void describer::note(structure_entry entry) {
+void describer::note(structure_entry entry) {
   const auto [at, first] = result_.structure.try_emplace(std::string(path()), std::move(entry));
   if (!first) fail_duplicate_path(path());
   paths_.add(at->first);
 }
 
-CAIRN_INLINE void describer::note_pointee(const found_object& found) {
+void describer::note_pointee(const found_object& found) {
   if (found.by->list && found.address)
     note({.what = structure_entry::kind::type, .text = stored_name(found)});
   else
     note({.what = structure_entry::kind::engaged, .number = found.address != nullptr});
 }
 
-CAIRN_INLINE std::string describer::stored_name(const found_object& found) const {
+std::string describer::stored_name(const found_object& found) const {
   const class_list& list = found.by->list();
   if (const listed_type* const type = list.find(*found.type)) return list.name(*type);
   fail(errc::invalid, {path(), " points to a '", readable_name(*found.unlisted), "', which cairn::polymorphic<",
                        found.by->base->name, "> does not list: add it to the list"});
 }
 
-CAIRN_INLINE description describer::finish() {
+description describer::finish() {
   if (const auto path = paths_.find_duplicate_leaf()) fail_duplicate_path(*path);
   shared_.refuse_overlaps(result_.leaves);
   return std::move(result_);
 }
 
-CAIRN_INLINE void describer::fail_duplicate_path(std::string_view path) {
+void describer::fail_duplicate_path(std::string_view path) {
   fail(errc::invalid, {"two parts of the state have the path ", path, "; rename a member or a map key"});
 }
 

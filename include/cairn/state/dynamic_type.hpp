@@ -6,8 +6,6 @@
 #include <type_traits>
 #include <typeinfo>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::detail {
 
 /// A whole object and its class.

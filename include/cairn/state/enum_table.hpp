@@ -9,7 +9,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/enum_names.hpp"
 #include "cairn/state/member_name.hpp"
@@ -79,12 +78,8 @@ consteval bool has_distinct_names() {
 }
 
 /// The present name of the value; empty if it has none.
-[[nodiscard]] CAIRN_INLINE std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number);
+[[nodiscard]] std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number);
 /// The value of that present or former name; null if there is none.
-[[nodiscard]] CAIRN_INLINE const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name);
+[[nodiscard]] const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/enum_table.ipp"  // IWYU pragma: keep
-#endif

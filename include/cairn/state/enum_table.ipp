@@ -17,13 +17,13 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number) {
+std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number) {
   for (const auto& each : names)
     if (each.number == number && !each.is_former) return each.name;
   return {};
 }
 
-CAIRN_INLINE const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name) {
+const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name) {
   for (const auto& each : names)
     if (each.name == name) return &each;
   return nullptr;
@@ -80,7 +80,7 @@ inline std::int64_t current_number(std::int64_t stored, const stored_names& name
   return stored;
 }
 
-CAIRN_INLINE void describer::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
+void describer::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
   structure_entry entry{.what = structure_entry::kind::names};
   for (const auto& each : names)
     if (!each.is_former) entry.keys.push_back(std::to_string(each.number) + ' ' + std::string(each.name));
@@ -88,7 +88,7 @@ CAIRN_INLINE void describer::enumerated(dtype type, void* memory, std::span<cons
   element(type, memory);
 }
 
-CAIRN_INLINE void loader::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
+void loader::enumerated(dtype type, void* memory, std::span<const enum_entry> names) {
   const auto* const entry = with_name("@names", [&] { return take_entry_if_stored(structure_entry::kind::names); });
   if (!entry) return element(type, memory);
   const stored_names stored = parse_names(entry->keys, sentence({path(), " in ", origin()}));

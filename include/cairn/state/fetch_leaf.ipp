@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to) {
+void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to) {
   const stored_leaf& stored = from.leaves[index];
   const bool crops = element_count(stored.shape) != to.count();
   if (stored.type == to.type && to.contiguous() && !crops) return by.fetch(from, index, {to.memory, to.bytes()});

@@ -4,8 +4,6 @@
 
 #include <type_traits>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1 {
 
 /// Members to save, named as in the class; a trailing underscore is left out of the path:

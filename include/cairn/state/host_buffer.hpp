@@ -7,7 +7,6 @@
 #include <memory>
 #include <string>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/device_copies.hpp"
 
@@ -61,7 +60,3 @@ class host_buffer {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/host_buffer.ipp"  // IWYU pragma: keep
-#endif

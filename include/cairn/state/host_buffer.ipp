@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE host_buffer::host_buffer(std::string path, memory_view& view, const device_copies& copies)
+host_buffer::host_buffer(std::string path, memory_view& view, const device_copies& copies)
     : path_(std::move(path)), device_(view.memory), bytes_(view.bytes()), copies_(copies) {
   if (!copies_.to_host || !copies_.from_host)
     fail(errc::invalid, {path_, " is on a device: its view needs both copy functions, to_host and from_host"});
@@ -42,13 +42,13 @@ CAIRN_INLINE host_buffer::host_buffer(std::string path, memory_view& view, const
   view.memory = memory_.get() - lowest;
 }
 
-CAIRN_INLINE void host_buffer::read_device() const {
+void host_buffer::read_device() const {
   if (bytes_ == 0) return;
   with_errors(path_ + " cannot be copied from its device",
               [&] { copies_.to_host(memory_.get(), device_, bytes_, copies_.context); });
 }
 
-CAIRN_INLINE void host_buffer::write_device() const {
+void host_buffer::write_device() const {
   if (bytes_ == 0) return;
   with_errors(path_ + " cannot be copied to its device",
               [&] { copies_.from_host(device_, memory_.get(), bytes_, copies_.context); });

@@ -48,7 +48,3 @@ class load_plan {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/load_plan.ipp"  // IWYU pragma: keep
-#endif

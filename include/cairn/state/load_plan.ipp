@@ -13,8 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE load_plan::load_plan(any_mutable_state state, const catalog& from, const match_options& options,
-                                  rank_info here)
+load_plan::load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here)
     : state_(state), at_{here} {
   const auto check = [&](std::unordered_set<const void*> const_objects) {
     checker_.reset();
@@ -29,14 +28,14 @@ CAIRN_INLINE load_plan::load_plan(any_mutable_state state, const catalog& from, 
   applier_.emplace(at_, *progress_);
 }
 
-CAIRN_INLINE void load_plan::apply() {
+void load_plan::apply() {
   progress_->objects.clear();
   progress_->filled_objects.clear();
   at_.takes_sizes = true;  // those that must not have passed the check
   walk(*applier_);
 }
 
-CAIRN_INLINE void load_plan::check_overlaps() {
+void load_plan::check_overlaps() {
   overlap_search search(at_, checker_->freed());
   if (!checker_->freed().parts.empty()) {
     walk(search);
@@ -52,7 +51,7 @@ CAIRN_INLINE void load_plan::check_overlaps() {
                            ", which the load destroys or moves; give that the checkpoint's structure before the load");
 }
 
-CAIRN_INLINE void load_plan::walk(walker& by) {
+void load_plan::walk(walker& by) {
   try {
     state_.walk(by, const_cast<void*>(state_.object));  // not const: any_mutable_state
   } catch (...) {

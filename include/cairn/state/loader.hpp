@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/stored_state.hpp"
@@ -63,32 +62,32 @@ struct load_progress {
 class loader : public walker {
  public:
   [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::apply; }
-  CAIRN_INLINE void changed_members(const object_members& of, std::span<const change> changes) final;
-  CAIRN_INLINE void versioned(void* object, const version_operations& how) final;
-  CAIRN_INLINE void enumerated(dtype type, void* memory, std::span<const enum_entry> names) final;
-  CAIRN_INLINE void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
-                               const size_limits& limits) final;
-  CAIRN_INLINE size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) final;
-  CAIRN_INLINE bool fixed_array(std::uint64_t size) final;
-  CAIRN_INLINE presence optional(bool engaged) final;
-  CAIRN_INLINE pointee_answer pointee(const found_object& found) final;
-  CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  CAIRN_INLINE void shared_made(std::shared_ptr<void> object, const type_id& type) final;
-  CAIRN_INLINE alternative_answer alternative(std::uint64_t index, std::uint64_t count) final;
-  CAIRN_INLINE void heap(void* object, const heap_operations& how) final;
-  CAIRN_INLINE void map(void* object, const map_operations& how) final;
-  CAIRN_INLINE void entries(void* map, const entries_operations& how) final;
-  CAIRN_INLINE std::uint64_t saved_ranks(bool takes_all) final;
-  CAIRN_INLINE void copy(void* object, const copy_operations& how) final;
+  void changed_members(const object_members& of, std::span<const change> changes) final;
+  void versioned(void* object, const version_operations& how) final;
+  void enumerated(dtype type, void* memory, std::span<const enum_entry> names) final;
+  void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                  const size_limits& limits) final;
+  size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) final;
+  bool fixed_array(std::uint64_t size) final;
+  presence optional(bool engaged) final;
+  pointee_answer pointee(const found_object& found) final;
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  void shared_made(std::shared_ptr<void> object, const type_id& type) final;
+  alternative_answer alternative(std::uint64_t index, std::uint64_t count) final;
+  void heap(void* object, const heap_operations& how) final;
+  void map(void* object, const map_operations& how) final;
+  void entries(void* map, const entries_operations& how) final;
+  std::uint64_t saved_ranks(bool takes_all) final;
+  void copy(void* object, const copy_operations& how) final;
   loader& begin_copy() override = 0;
-  CAIRN_INLINE void walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) final;
-  [[nodiscard]] CAIRN_INLINE const stored_leaf* stored(const extents& now) final;
-  [[nodiscard]] CAIRN_INLINE bool has_stored(std::string_view name) final;
+  void walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) final;
+  [[nodiscard]] const stored_leaf* stored(const extents& now) final;
+  [[nodiscard]] bool has_stored(std::string_view name) final;
   [[nodiscard]] std::size_t left_out() const noexcept final { return load_.left_out; }
-  CAIRN_INLINE void require_whole(std::size_t left_out_before) final;
-  [[nodiscard]] CAIRN_INLINE bool must_keep() final;
+  void require_whole(std::size_t left_out_before) final;
+  [[nodiscard]] bool must_keep() final;
   [[nodiscard]] std::uint64_t stored_bytes() final { return load_.stored.bytes(); }
-  CAIRN_INLINE void reject(const std::string& problem) final;
+  void reject(const std::string& problem) final;
 
   bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) override { return true; }
 
@@ -113,7 +112,7 @@ class loader : public walker {
   loader(walk_position& at, load_progress& load, presence null, presence fresh) noexcept
       : walker(at), load_(load), null_(null), fresh_(fresh) {}
 
-  CAIRN_INLINE bool is_selected() final;
+  bool is_selected() final;
   void enter_content() final { load_.stored.redirect_content(at_.path); }
   /// Resizes a container, and returns the place of its first element.
   virtual void* resize(void* container, std::uint64_t /*from*/, std::uint64_t to, const contiguous_operations& how) {
@@ -199,7 +198,7 @@ class copy_loader final : public loader {
     before_.push_back({left_out(), std::exchange(at_.takes_sizes, true)});
     return *this;
   }
-  [[nodiscard]] CAIRN_INLINE copy_answer end_copy() override;
+  [[nodiscard]] copy_answer end_copy() override;
 
   void keep_whole() override { state_.keep_whole(); }
   std::size_t match_leaf(const memory_view& view) override { return state_.match_leaf(view); }
@@ -214,7 +213,7 @@ class copy_loader final : public loader {
   void note_refusal(std::string_view why) override { state_.note_refusal(why); }
 
  private:
-  CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
+  void add(memory_view view, const device_copies* device) override;
 
   loader& state_;
   copy_answer whole_;
@@ -235,8 +234,3 @@ void loader::with_path(const Action& action) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/loader.ipp"           // IWYU pragma: keep
-#include "cairn/state/loader_pointers.ipp"  // IWYU pragma: keep
-#endif

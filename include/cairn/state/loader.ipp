@@ -14,14 +14,14 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE bool loader::is_selected() {
+bool loader::is_selected() {
   if (load_.stored.selects(at_.path)) return true;
   ++load_.left_out;
   return false;
 }
 
-CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
-                                     const size_limits& limits) {
+void loader::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                        const size_limits& limits) {
   if (how.resize) {
     note_owner(container, &how);
     size_probe probe(at_, load_.stored);
@@ -42,21 +42,21 @@ CAIRN_INLINE void loader::contiguous(void* container, std::uint64_t size, void* 
   if (load_.left_out + load_.kept != kept) load_.partly_filled.insert(at_.path);
 }
 
-CAIRN_INLINE void loader::fill_columns(std::uint64_t size, void* first, const contiguous_operations& how) {
+void loader::fill_columns(std::uint64_t size, void* first, const contiguous_operations& how) {
   if (size > 0 && first) return columns(size, how.width, first, how.walk_element);
   ++prototypes_;  // there are no elements: the sample stands for them
   columns(size, how.width, how.sample(), how.walk_element);
   --prototypes_;
 }
 
-CAIRN_INLINE const stored_leaf* loader::stored(const extents& now) {
+const stored_leaf* loader::stored(const extents& now) {
   const std::uint64_t count = element_count(now);
   const stored_leaf* const found = load_.stored.leaf(path(), count);
   const bool keeps = found && count > 0 && found->shape != now && keeps_size(load_.stored.stored_path(path()), true);
   return keeps ? nullptr : found;
 }
 
-CAIRN_INLINE bool loader::keeps_size(std::string_view stored, bool is_array) {
+bool loader::keeps_size(std::string_view stored, bool is_array) {
   const reshaping allowed = load_.stored.options().reshape_of(stored);
   if (keeps_shape(allowed)) return true;
   if (allowed == reshaping::resize || !is_array || takes_sizes()) return false;
@@ -64,7 +64,7 @@ CAIRN_INLINE bool loader::keeps_size(std::string_view stored, bool is_array) {
   return true;
 }
 
-CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const {
+bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const {
   if (at_.place) return leaf.shape == at_.place->whole;
   if (leaf.shape == now) return true;
   if (leaf.shape.size() == now.size() && is_reshapable(leaf.shape, now, load_.stored.options().reshape_of(stored)))
@@ -73,22 +73,22 @@ CAIRN_INLINE bool loader::takes_shape(const stored_leaf& leaf, std::string_view 
   return is_tied ? element_count(leaf.shape) == element_count(now) : differ_by_container(leaf.shape, now);
 }
 
-CAIRN_INLINE bool loader::is_reshaped(const stored_leaf& leaf, const extents& now) const {
+bool loader::is_reshaped(const stored_leaf& leaf, const extents& now) const {
   return !at_.place && leaf.shape != now && leaf.shape.size() == now.size() &&
          keeps_shape(load_.stored.options().reshape_of(load_.stored.stored_path(path())));
 }
 
-CAIRN_INLINE memory_view loader::destination(const stored_leaf& leaf, memory_view view) const {
+memory_view loader::destination(const stored_leaf& leaf, memory_view view) const {
   return is_reshaped(leaf, view.shape) ? overlap_of(std::move(view), leaf.shape) : view;
 }
 
-CAIRN_INLINE void loader::walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) {
+void loader::walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) {
   ++prototypes_;
   walker::walk_temporary(object, walk, destroy);
   --prototypes_;
 }
 
-CAIRN_INLINE presence loader::optional(bool engaged) {
+presence loader::optional(bool engaged) {
   const auto* stored = take_entry(structure_entry::kind::engaged);
   if (!stored) return walker::optional(engaged);
   if (load_.stored.is_same_object(path())) {
@@ -99,7 +99,7 @@ CAIRN_INLINE presence loader::optional(bool engaged) {
   return engaged ? presence::walk : fresh_;
 }
 
-CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::uint64_t count) {
+alternative_answer loader::alternative(std::uint64_t index, std::uint64_t count) {
   const auto* stored = take_entry(structure_entry::kind::index);
   if (!stored) return {presence::walk, index};
   if (stored->number >= count) {
@@ -111,7 +111,7 @@ CAIRN_INLINE alternative_answer loader::alternative(std::uint64_t index, std::ui
   return {index == stored->number ? presence::walk : fresh_, stored->number};
 }
 
-CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
+std::uint64_t loader::saved_ranks(bool takes_all) {
   const auto* stored = take_entry(structure_entry::kind::ranks);
   if (!stored) return 0;
   mark_used();
@@ -120,7 +120,7 @@ CAIRN_INLINE std::uint64_t loader::saved_ranks(bool takes_all) {
   return stored->number;
 }
 
-CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
+void loader::copy(void* object, const copy_operations& how) {
   note_owner(object, &how);
   std::shared_ptr<void> copy;
   with_path([&] { copy.reset(how.is_array ? how.take(object) : how.make(), how.destroy); });
@@ -141,14 +141,14 @@ CAIRN_INLINE void loader::copy(void* object, const copy_operations& how) {
   });
 }
 
-CAIRN_INLINE bool loader::has_stored(std::string_view name) {
+bool loader::has_stored(std::string_view name) {
   enter(name);
   const bool has = load_.stored.has_part(path());
   leave();
   return has;
 }
 
-CAIRN_INLINE void loader::require_whole(std::size_t left_out_before) {
+void loader::require_whole(std::size_t left_out_before) {
   const auto& options = load_.stored.options();
   if (left_out() != left_out_before && (options.filter || !options.strict))
     reject(
@@ -156,18 +156,18 @@ CAIRN_INLINE void loader::require_whole(std::size_t left_out_before) {
         "nothing, or drop the const");
 }
 
-CAIRN_INLINE bool loader::must_keep() {
+bool loader::must_keep() {
   if (!load_.kept_whole.contains(at_.path)) return false;
   ++load_.left_out;
   return true;
 }
 
-CAIRN_INLINE void loader::reject(const std::string& problem) {
+void loader::reject(const std::string& problem) {
   record(path(), problem);
   mark_used();
 }
 
-CAIRN_INLINE const structure_entry* loader::take_entry(structure_entry::kind kind) {
+const structure_entry* loader::take_entry(structure_entry::kind kind) {
   using enum structure_entry::kind;
   stored_state& stored = load_.stored;
   const structure_entry* found = stored.find_entry(path());
@@ -187,7 +187,7 @@ CAIRN_INLINE const structure_entry* loader::take_entry(structure_entry::kind kin
   return nullptr;
 }
 
-CAIRN_INLINE const structure_entry* loader::find_other_form(structure_entry::kind kind, const structure_entry* found) {
+const structure_entry* loader::find_other_form(structure_entry::kind kind, const structure_entry* found) {
   using enum structure_entry::kind;
   static const structure_entry one{.what = size, .number = 1}, no_object{.what = size, .number = 0},
       some{.what = engaged, .number = 1};
@@ -227,7 +227,7 @@ CAIRN_INLINE const structure_entry* loader::find_other_form(structure_entry::kin
   return &one;
 }
 
-CAIRN_INLINE const std::vector<std::string>* loader::find_keys() {
+const std::vector<std::string>* loader::find_keys() {
   const auto* stored = take_entry(structure_entry::kind::keys);
   if (!stored) return nullptr;
   std::unordered_set<std::string_view> seen;
@@ -236,7 +236,7 @@ CAIRN_INLINE const std::vector<std::string>* loader::find_keys() {
   return &stored->keys;
 }
 
-CAIRN_INLINE bool loader::admits(const size_limits& limits, std::uint64_t stored) {
+bool loader::admits(const size_limits& limits, std::uint64_t stored) {
   try {
     check_limits(limits, stored);
     return true;
@@ -246,17 +246,17 @@ CAIRN_INLINE bool loader::admits(const size_limits& limits, std::uint64_t stored
   }
 }
 
-CAIRN_INLINE std::uint64_t loader::most_objects(bool empty_elements) const noexcept {
+std::uint64_t loader::most_objects(bool empty_elements) const noexcept {
   const auto& from = load_.stored.contents();
   return empty_elements ? 1U << 20 : from.leaves.size() + from.structure.size();
 }
 
-CAIRN_INLINE void loader::check_size(std::uint64_t size, bool empty_elements) const {
+void loader::check_size(std::uint64_t size, bool empty_elements) const {
   if (size > most_objects(empty_elements))
     fail(errc::corrupt, {path(), " in ", origin(), " claims ", size, " objects, which it cannot hold"});
 }
 
-CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device) {
+void copy_loader::add(memory_view view, const device_copies* device) {
   if (at_.place) fail(errc::invalid, {path(), " is a box of a larger array in an object that is loaded as a copy"});
   const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
@@ -268,7 +268,7 @@ CAIRN_INLINE void copy_loader::add(memory_view view, const device_copies* device
   buffer.write_device();
 }
 
-CAIRN_INLINE copy_answer copy_loader::end_copy() {
+copy_answer copy_loader::end_copy() {
   const bool complete = before_.back().left_out == left_out();
   at_.takes_sizes = before_.back().takes_sizes;
   before_.pop_back();

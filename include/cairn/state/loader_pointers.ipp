@@ -10,7 +10,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
+pointee_answer loader::pointee(const found_object& found) {
   const bool is_there = found.address != nullptr;
   if (!found.by->list) {
     const presence what = optional(is_there);
@@ -28,7 +28,7 @@ CAIRN_INLINE pointee_answer loader::pointee(const found_object& found) {
   return {what, type, is_there && what != presence::walk};
 }
 
-CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::shared_ptr<void>& object) {
+shared_answer loader::shared(const found_object& found, const std::shared_ptr<void>& object) {
   const bool listed = found.by->list != nullptr;
   const auto* stored = take_entry(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
   if (!stored) {
@@ -70,13 +70,13 @@ CAIRN_INLINE shared_answer loader::shared(const found_object& found, const std::
   return {.what = what, .type = type, .destroys = object && what != presence::walk};
 }
 
-CAIRN_INLINE void loader::shared_made(std::shared_ptr<void> object, const type_id& type) {
+void loader::shared_made(std::shared_ptr<void> object, const type_id& type) {
   if (object) load_.filled_objects.insert(object.get());
   load_.objects.insert_or_assign(load_.stored.stored_path(path()),
                                  load_progress::shared_object{&type, std::move(object)});
 }
 
-CAIRN_INLINE const type_id* loader::find_type(const found_object& found, const structure_entry& stored) {
+const type_id* loader::find_type(const found_object& found, const structure_entry& stored) {
   const class_list& list = found.by->list();
   if (stored.what == structure_entry::kind::same) {
     reject(only_pointers_share(stored.text));
@@ -93,7 +93,7 @@ CAIRN_INLINE const type_id* loader::find_type(const found_object& found, const s
   return nullptr;
 }
 
-CAIRN_INLINE bool loader::keeps_const(const found_object& found) const {
+bool loader::keeps_const(const found_object& found) const {
   return found.by->is_const && load_.stored.contents().has_structure && !load_.stored.find_entry(path());
 }
 

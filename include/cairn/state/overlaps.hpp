@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/walker.hpp"
 
@@ -74,10 +73,10 @@ class overlap_search final : public walker {
 
   [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
   [[nodiscard]] bool runs_archive_functions() const noexcept override { return false; }
-  CAIRN_INLINE shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  CAIRN_INLINE void versioned(void* object, const version_operations& how) override;
-  CAIRN_INLINE void copy(void* object, const copy_operations& how) override;
-  CAIRN_INLINE void note_owner(const void* object, const void* type, const void* content) override;
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  void versioned(void* object, const version_operations& how) override;
+  void copy(void* object, const copy_operations& how) override;
+  void note_owner(const void* object, const void* type, const void* content) override;
   /// Temporary objects are no part of the state.
   void walk_temporary(void* object, walk_function /*walk*/, void (*destroy)(void*)) override { destroy(object); }
 
@@ -105,7 +104,7 @@ class overlap_search final : public walker {
   };
   enum class step : unsigned char { first, second, third };
 
-  CAIRN_INLINE void add(memory_view view, const device_copies* device) override;
+  void add(memory_view view, const device_copies* device) override;
   /// The owner that destroys the current object, or an object that contains it; null if there is none.
   [[nodiscard]] const owner* destroyer();
   [[nodiscard]] bool is_on_the_way(const outer_owner& of) const;
@@ -126,7 +125,3 @@ class overlap_search final : public walker {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/overlaps.ipp"  // IWYU pragma: keep
-#endif

@@ -10,13 +10,13 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void overlap_search::begin_second() {
+void overlap_search::begin_second() {
   step_ = step::second;
   kept_ = std::exchange(visited_, {});
   outer_.clear();
 }
 
-CAIRN_INLINE void overlap_search::begin_third() {
+void overlap_search::begin_third() {
   step_ = step::third;
   visited_.clear();
   outer_.clear();
@@ -30,13 +30,13 @@ CAIRN_INLINE void overlap_search::begin_third() {
   for (const auto& [of, destroyed] : freed_.parts) origins_.try_emplace(of, origin{{destroyed.path}});
 }
 
-CAIRN_INLINE bool overlap_search::is_on_the_way(const outer_owner& of) const {
+bool overlap_search::is_on_the_way(const outer_owner& of) const {
   if (at_.lengths.size() < of.depth) return false;
   const std::size_t size = at_.lengths.size() == of.depth ? at_.path.size() : at_.lengths[of.depth];
   return size == of.path.size() && at_.path.starts_with(of.path);
 }
 
-CAIRN_INLINE const owner* overlap_search::destroyer() {
+const owner* overlap_search::destroyer() {
   while (!outer_.empty() && !is_on_the_way(outer_.back())) outer_.pop_back();
   for (auto each = outer_.rbegin(); each != outer_.rend(); ++each) {
     const auto parts = freed_.parts.find(each->of);
@@ -50,7 +50,7 @@ CAIRN_INLINE const owner* overlap_search::destroyer() {
   return nullptr;
 }
 
-CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* type, const void* content) {
+void overlap_search::note_owner(const void* object, const void* type, const void* content) {
   const owner now{object, type, content};
   const owner* const by = destroyer();
   if (by && step_ == step::second) destroyed_.try_emplace(now, *by);
@@ -58,7 +58,7 @@ CAIRN_INLINE void overlap_search::note_owner(const void* object, const void* typ
   if (!freed_.parts.empty()) outer_.push_back({now, at_.lengths.size(), at_.path});
 }
 
-CAIRN_INLINE void overlap_search::search_owner(const owner& now) {
+void overlap_search::search_owner(const owner& now) {
   if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
   if (const auto at = destroyed_.find(now); at != destroyed_.end())
     report_unless_own(at->second, freed_.parts.at(at->second).path);
@@ -66,17 +66,17 @@ CAIRN_INLINE void overlap_search::search_owner(const owner& now) {
   search(address, address + 1);
 }
 
-CAIRN_INLINE void overlap_search::versioned(void* object, const version_operations& how) {
+void overlap_search::versioned(void* object, const version_operations& how) {
   if (how.migrate && at_.shape.empty()) note_owner(object, &how, nullptr);
   how.walk_parts(*this, object);
 }
 
-CAIRN_INLINE void overlap_search::add_memory(const void* begin, std::uint64_t bytes, const owner& of) {
+void overlap_search::add_memory(const void* begin, std::uint64_t bytes, const owner& of) {
   const auto address = reinterpret_cast<std::uintptr_t>(begin);
   freed_.memory.push_back({address, address + bytes, of, freed_.parts.at(of).path});
 }
 
-CAIRN_INLINE void overlap_search::copy(void* object, const copy_operations& how) {
+void overlap_search::copy(void* object, const copy_operations& how) {
   note_owner(object, &how, nullptr);
   if (step_ != step::second || !how.for_each_freed || !destroyer()) return;
   how.for_each_freed(object, nullptr, this, [](void* context, const void* memory, std::size_t bytes) {
@@ -85,7 +85,7 @@ CAIRN_INLINE void overlap_search::copy(void* object, const copy_operations& how)
   });
 }
 
-CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
+shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
   if (!object) return {};
   const std::pair<const void*, type_id> key(found.address, *found.type);
   const bool is_kept = step_ != step::second || kept_.contains(key);
@@ -93,7 +93,7 @@ CAIRN_INLINE shared_answer overlap_search::shared(const found_object& found, con
   return {.what = presence::walk, .type = found.type};
 }
 
-CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* device) {
+void overlap_search::add(memory_view view, const device_copies* device) {
   if (step_ == step::first || device || !view.memory || view.bytes() == 0)
     return;  // a device's memory is not the host's
   const auto [first, last] = address_range(view);
@@ -103,14 +103,14 @@ CAIRN_INLINE void overlap_search::add(memory_view view, const device_copies* dev
   if (!by && step_ == step::third) search(begin, end);
 }
 
-CAIRN_INLINE void overlap_search::search(std::uintptr_t begin, std::uintptr_t end) {
+void overlap_search::search(std::uintptr_t begin, std::uintptr_t end) {
   auto at = std::lower_bound(ranges_.begin(), ranges_.end(), end,
                              [](const range& each, std::uintptr_t value) { return each.begin < value; });
   while (at != ranges_.begin() && (--at)->reach > begin)
     if (at->end > begin) report_unless_own(at->of, at->path);
 }
 
-CAIRN_INLINE void overlap_search::report_unless_own(const owner& of, const std::string& path) {
+void overlap_search::report_unless_own(const owner& of, const std::string& path) {
   origin& from = origins_.at(of);
   const bool is_own = std::any_of(from.names.begin(), from.names.end(), [&](const std::string& name) {
     return is_within(at_.path, name) || is_within(name, at_.path);

@@ -10,7 +10,6 @@
 #include <typeinfo>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/dynamic_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/type_id.hpp"
@@ -102,7 +101,3 @@ template <class Element, class Base = std::remove_cv_t<Element>>
 inline constexpr pointer_type pointer_type_of{&type_id_of<Base>, find_class_list<Base>(), std::is_const_v<Element>};
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/pointer_type.ipp"  // IWYU pragma: keep
-#endif

@@ -10,7 +10,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE class_list::class_list(std::span<const listed_type> types) : types_(types) {
+class_list::class_list(std::span<const listed_type> types) : types_(types) {
   for (const auto& each : types) {
     auto& names = names_.emplace_back(each.given.begin(), each.given.end());
     names.push_back(stable_name(*each.dynamic, each.type->name));
@@ -18,19 +18,19 @@ CAIRN_INLINE class_list::class_list(std::span<const listed_type> types) : types_
   }
 }
 
-CAIRN_INLINE const listed_type* class_list::find(const type_id& type) const noexcept {
+const listed_type* class_list::find(const type_id& type) const noexcept {
   const auto at =
       std::find_if(types_.begin(), types_.end(), [&](const listed_type& each) { return *each.type == type; });
   return at == types_.end() ? nullptr : &*at;
 }
 
-CAIRN_INLINE const listed_type* class_list::find(const std::type_info& type) const noexcept {
+const listed_type* class_list::find(const std::type_info& type) const noexcept {
   const auto at =
       std::find_if(types_.begin(), types_.end(), [&](const listed_type& each) { return *each.dynamic == type; });
   return at == types_.end() ? nullptr : &*at;
 }
 
-CAIRN_INLINE const listed_type* class_list::find(std::string_view stored) const {
+const listed_type* class_list::find(std::string_view stored) const {
   const auto called = [&](std::string_view name) -> const listed_type* {
     for (std::size_t i = 0; i < types_.size(); ++i)
       if (names_[i].front() == name) return &types_[i];
@@ -42,7 +42,7 @@ CAIRN_INLINE const listed_type* class_list::find(std::string_view stored) const 
   return found ? found : called(portable_name(stored));
 }
 
-CAIRN_INLINE const std::string& class_list::name(const listed_type& type) const noexcept {
+const std::string& class_list::name(const listed_type& type) const noexcept {
   return names_[static_cast<std::size_t>(&type - types_.data())].front();
 }
 

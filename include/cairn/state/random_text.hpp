@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/member_name.hpp"
 
@@ -78,16 +77,16 @@ struct random_operations {
 };
 
 /// The text that the object streams, in the classic locale and with all digits.
-CAIRN_INLINE std::string write_random(const void* object, const random_operations& how);
+std::string write_random(const void* object, const random_operations& how);
 
 /// The same for a type that is not an engine of the standard library: tests with `fresh` that the text can be read back. A discrete
 /// distribution divides its weights by their sum each time that it is read, which can change the last bits: where it does, the text has
 /// other weights, which give the same probabilities. errc::invalid: it cannot be read back.
-CAIRN_INLINE std::string write_tested(const void* object, void* fresh, const random_operations& how);
+std::string write_tested(const void* object, void* fresh, const random_operations& how);
 
 /// Reads such a text into `fresh`. errc::mismatch: it is not the text of such an object, or of one whose draws would not end: mostly
 /// that of another type, as the checksums of texts are verified. O(size).
-CAIRN_INLINE void read_random(const std::string& from, void* fresh, const random_operations& how);
+void read_random(const std::string& from, void* fresh, const random_operations& how);
 
 template <class T>
 struct random_object {
@@ -123,7 +122,3 @@ template <class T>
 inline constexpr random_operations random_operations_of = random_object<T>::make();
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/random_text.ipp"  // IWYU pragma: keep
-#endif

@@ -23,7 +23,7 @@ inline constexpr bool is_llvm_library = true;  // its texts have no positions, a
 inline constexpr bool is_llvm_library = false;
 #endif
 
-CAIRN_INLINE std::string write_random(const void* object, const random_operations& how) {
+std::string write_random(const void* object, const random_operations& how) {
   std::ostringstream text;
   text.imbue(std::locale::classic());
   text.precision(17);
@@ -269,7 +269,7 @@ inline std::string discrete_text(std::span<const double> weights) {
   return std::move(text).str();
 }
 
-CAIRN_INLINE std::string write_tested(const void* object, void* fresh, const random_operations& how) {
+std::string write_tested(const void* object, void* fresh, const random_operations& how) {
   std::string text = write_random(object, how);
   if (!is_possible(text, how))
     fail(errc::invalid, {"this distribution cannot be saved: with its parameters, '",
@@ -286,7 +286,7 @@ CAIRN_INLINE std::string write_tested(const void* object, void* fresh, const ran
         "', does not read back to the same object; save the parameters that you make it from"});
 }
 
-CAIRN_INLINE void read_random(const std::string& from, void* fresh, const random_operations& how) {
+void read_random(const std::string& from, void* fresh, const random_operations& how) {
   try {
     if (is_possible(from, how) && read_text(from, fresh, how) &&
         (how.probabilities || write_random(fresh, how) == from))

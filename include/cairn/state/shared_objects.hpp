@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/path_list.hpp"
 #include "cairn/state/pointer_type.hpp"
@@ -65,7 +64,3 @@ class shared_objects {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/shared_objects.ipp"  // IWYU pragma: keep
-#endif

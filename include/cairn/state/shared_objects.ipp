@@ -13,8 +13,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::string_view shared_objects::begin(const std::string& path, const found_object& found,
-                                                    std::shared_ptr<void> object, std::size_t leaves) {
+std::string_view shared_objects::begin(const std::string& path, const found_object& found, std::shared_ptr<void> object,
+                                       std::size_t leaves) {
   const auto [at, first] = objects_.try_emplace(static_cast<const std::byte*>(found.address));
   if (!first && *at->second.type != *found.type) fail_overlap(path, at->second.path);
   if (!first) return at->second.path;
@@ -27,19 +27,19 @@ CAIRN_INLINE std::string_view shared_objects::begin(const std::string& path, con
   return {};
 }
 
-CAIRN_INLINE void shared_objects::end(std::size_t leaves) {
+void shared_objects::end(std::size_t leaves) {
   open_.back()->last_visit = visits_.size();
   open_.back()->last_leaf = leaves;
   open_.pop_back();
 }
 
-CAIRN_INLINE std::string shared_objects::path_of(const visited& part) const {
+std::string shared_objects::path_of(const visited& part) const {
   if (part.path_size == 0) return "value";
   const std::string_view inside = part.first_path < paths_.size() ? paths_[part.first_path] : std::string_view();
   return std::string(inside.substr(0, part.path_size));
 }
 
-CAIRN_INLINE void shared_objects::fail_overlap(const std::string& path, std::string_view other) {
+void shared_objects::fail_overlap(const std::string& path, std::string_view other) {
   fail(errc::invalid,
        {"the object behind the shared pointer ", path, " is also at ", other,
         " or a part of it, which a load could not share again; leave one of them out of the state, or point to the "
@@ -55,7 +55,7 @@ inline bool has_element_in(const memory_view& view, std::size_t d, const std::by
   return false;
 }
 
-CAIRN_INLINE void shared_objects::refuse_overlaps(const std::vector<leaf>& leaves) const {
+void shared_objects::refuse_overlaps(const std::vector<leaf>& leaves) const {
   const shared* before = nullptr;
   const std::byte* end = nullptr;
   for (const auto& [address, object] : objects_) {

@@ -6,19 +6,17 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::detail {
 
 /// The name of the type in C++, for messages.
-[[nodiscard]] CAIRN_INLINE std::string readable_name(const std::type_info& type);
+[[nodiscard]] std::string readable_name(const std::type_info& type);
 
 /// The name in the same spelling, whether g++ or clang spelled it: "box<unsigned long>" for "box<long unsigned int>", and
 /// "box<std::basic_string<char>>" for "box<std::__cxx11::basic_string<char> >". Other names stay as they are.
-[[nodiscard]] CAIRN_INLINE std::string portable_name(std::string_view spelled);
+[[nodiscard]] std::string portable_name(std::string_view spelled);
 
 /// `portable_name(spelled)` with the inline namespaces that clang leaves out. `full`: the name with all namespaces and template arguments.
-[[nodiscard]] CAIRN_INLINE std::string with_inline_namespaces(std::string_view spelled, std::string_view full);
+[[nodiscard]] std::string with_inline_namespaces(std::string_view spelled, std::string_view full);
 
 /// The stored name of a type that the compiler spells like that.
 [[nodiscard]] inline std::string stable_name(const std::type_info& type, std::string_view spelled) {
@@ -39,7 +37,3 @@ namespace cairn::inline v0_1::detail {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/stable_name.ipp"  // IWYU pragma: keep
-#endif

@@ -116,15 +116,15 @@ inline std::size_t end_of_argument(const name_tokens& tokens, std::size_t at) {
   return at;
 }
 
-CAIRN_INLINE std::string readable_name(const std::type_info& type) {
+std::string readable_name(const std::type_info& type) {
   const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr),
                                                     std::free);
   return name ? name.get() : type.name();
 }
 
-CAIRN_INLINE std::string portable_name(std::string_view spelled) { return joined(portable_tokens(spelled)); }
+std::string portable_name(std::string_view spelled) { return joined(portable_tokens(spelled)); }
 
-CAIRN_INLINE std::string with_inline_namespaces(std::string_view spelled, std::string_view full) {
+std::string with_inline_namespaces(std::string_view spelled, std::string_view full) {
   const name_tokens from = portable_tokens(spelled), all = portable_tokens(full);
   name_tokens to;
   std::size_t i = 0, j = 0;

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/operations.hpp"
@@ -41,7 +40,7 @@ class named_references {
 
  protected:
   /// errc::invalid: a name that is empty, has a '.', or is there twice.
-  CAIRN_INLINE void add(reference one);
+  void add(reference one);
 
   template <bool Loads, class T>
   static reference refer_to(std::string name, const T& object) {
@@ -54,14 +53,14 @@ class named_references {
     made.nested = std::move(box);
     return made;
   }
-  CAIRN_INLINE static reference refer_to_copy(std::string name, const named_references& nested);
+  static reference refer_to_copy(std::string name, const named_references& nested);
 
  private:
   std::vector<reference> all_;
 };
 
 /// Walks each object of the `named_references` at `all`.
-CAIRN_INLINE void walk_references(walker& w, void* all);
+void walk_references(walker& w, void* all);
 
 }  // namespace detail
 
@@ -129,7 +128,3 @@ class const_state : public detail::named_references {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/state.ipp"  // IWYU pragma: keep
-#endif

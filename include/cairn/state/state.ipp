@@ -12,7 +12,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void named_references::add(reference one) {
+void named_references::add(reference one) {
   if (one.name.empty()) fail(errc::invalid, {"a part of a cairn::state has no name"});
   if (one.name.find('.') != std::string::npos)
     fail(errc::invalid,
@@ -22,14 +22,13 @@ CAIRN_INLINE void named_references::add(reference one) {
   all_.push_back(std::move(one));
 }
 
-CAIRN_INLINE named_references::reference named_references::refer_to_copy(std::string name,
-                                                                         const named_references& nested) {
+named_references::reference named_references::refer_to_copy(std::string name, const named_references& nested) {
   auto copy = std::make_shared<named_references>(nested);
   void* const object = copy.get();
   return {std::move(name), object, walk_references, std::move(copy)};
 }
 
-CAIRN_INLINE void walk_references(walker& w, void* all) {
+void walk_references(walker& w, void* all) {
   for (const auto& each : static_cast<const named_references*>(all)->all()) w.part(each.name, each.object, each.walk);
 }
 

@@ -14,7 +14,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/base.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -124,7 +123,3 @@ class stored_state {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/stored_state.ipp"  // IWYU pragma: keep
-#endif

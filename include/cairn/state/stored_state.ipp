@@ -10,36 +10,36 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::string stored_state::stored_path(std::string_view path) const {
+std::string stored_state::stored_path(std::string_view path) const {
   if (redirects_.empty()) return options_.rename ? options_.rename(path) : std::string(path);
   const std::string other = redirected(path);
   return options_.rename ? options_.rename(other) : other;
 }
 
-CAIRN_INLINE std::string stored_state::redirected(std::string_view path) const {
+std::string stored_state::redirected(std::string_view path) const {
   for (auto outer = path; !outer.empty(); outer = outer_path(outer))
     if (const auto at = redirects_.find(outer); at != redirects_.end())
       return at->second + std::string(path.substr(outer.size()));
   return std::string(path);
 }
 
-CAIRN_INLINE void stored_state::redirect(std::string_view path, std::string_view other) {
+void stored_state::redirect(std::string_view path, std::string_view other) {
   if (!redirects_.contains(path)) redirects_.emplace(path, redirected(other));
 }
 
-CAIRN_INLINE const structure_entry* stored_state::redirect_to_owner(std::string_view path, const std::string& stored) {
+const structure_entry* stored_state::redirect_to_owner(std::string_view path, const std::string& stored) {
   const auto owner = from_.structure.find(stored);
   if (options_.rename || owner == from_.structure.end() || used_entries_.contains(&owner->second)) return nullptr;
   redirects_.insert_or_assign(std::string(path), stored);
   return selects(path) ? &owner->second : nullptr;
 }
 
-CAIRN_INLINE void stored_state::redirect_content(std::string_view path) {
+void stored_state::redirect_content(std::string_view path) {
   if (const auto at = content_paths_.find(path); at != content_paths_.end())
     redirects_.try_emplace(std::string(path) + ".value", at->second);
 }
 
-CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) const {
+std::string_view stored_state::find_holder(std::string_view path) const {
   using enum structure_entry::kind;
   if (!from_.has_structure) return {};
   for (auto outer = path; !outer.empty(); outer = outer_path(outer)) {
@@ -50,19 +50,19 @@ CAIRN_INLINE std::string_view stored_state::find_holder(std::string_view path) c
   return {};
 }
 
-CAIRN_INLINE std::string_view stored_state::find_array(std::string_view path) const {
+std::string_view stored_state::find_array(std::string_view path) const {
   for (auto outer = outer_path(path); !outer.empty(); outer = outer_path(outer))
     if (const std::size_t leaf = from_.find(stored_path(outer)); leaf != catalog::npos && !used_leaves_[leaf])
       return outer;
   return {};
 }
 
-CAIRN_INLINE bool stored_state::is_same_object(std::string_view path) const {
+bool stored_state::is_same_object(std::string_view path) const {
   const auto* const entry = find_entry(path);
   return entry && entry->what == structure_entry::kind::same && find_leaf(stored_path(path)) == catalog::npos;
 }
 
-CAIRN_INLINE bool stored_state::redirect_to_only_element(std::string_view path) {
+bool stored_state::redirect_to_only_element(std::string_view path) {
   const auto outer = find_holder(path);
   if (outer.empty()) return false;
   const auto* const entry = find_entry(outer);
@@ -72,41 +72,41 @@ CAIRN_INLINE bool stored_state::redirect_to_only_element(std::string_view path) 
   return true;
 }
 
-CAIRN_INLINE std::span<const stored_leaf> stored_state::leaves_below(std::string_view stored) const {
+std::span<const stored_leaf> stored_state::leaves_below(std::string_view stored) const {
   const auto first_from = [&](char after) {
     return std::ranges::lower_bound(from_.leaves, std::string(stored) + after, {}, &stored_leaf::path);
   };
   return {first_from('.'), first_from('.' + 1)};
 }
 
-CAIRN_INLINE std::span<const stored_leaf> stored_state::leaves_in(std::string_view path) const {
+std::span<const stored_leaf> stored_state::leaves_in(std::string_view path) const {
   return path.empty() ? std::span<const stored_leaf>(from_.leaves) : leaves_below(stored_path(path));
 }
 
-CAIRN_INLINE auto stored_state::entries_below(std::string_view stored) const -> entry_range {
+auto stored_state::entries_below(std::string_view stored) const -> entry_range {
   const auto first_from = [&](char after) { return from_.structure.lower_bound(std::string(stored) + after); };
   return {first_from('.'), first_from('.' + 1)};
 }
 
-CAIRN_INLINE bool stored_state::has_used_leaf(std::string_view stored) const {
+bool stored_state::has_used_leaf(std::string_view stored) const {
   const std::size_t index = from_.find(stored);
   return (index != catalog::npos && used_leaves_[index]) ||
          std::ranges::any_of(leaves_below(stored), [&](const stored_leaf& each) { return is_used(each); });
 }
 
-CAIRN_INLINE bool stored_state::selects(std::string_view path) const {
+bool stored_state::selects(std::string_view path) const {
   if (!options_.filter) return true;
   const std::string stored = stored_path(path);
   return options_.filter(stored) || std::ranges::any_of(leaves_below(stored), options_.filter, &stored_leaf::path);
 }
 
-CAIRN_INLINE bool stored_state::selects_some(std::string_view path) const {
+bool stored_state::selects_some(std::string_view path) const {
   const auto parts = leaves_in(path);
   const auto selected = std::ranges::count_if(parts, [&](const stored_leaf& each) { return accepts(each.path); });
   return selected > 0 && static_cast<std::size_t>(selected) < parts.size();
 }
 
-CAIRN_INLINE std::size_t stored_state::find_leaf(std::string_view stored) const {
+std::size_t stored_state::find_leaf(std::string_view stored) const {
   const std::size_t index = from_.find(stored);
   if (index != catalog::npos) return index;
   const auto entry = from_.structure.find(stored);
@@ -114,12 +114,12 @@ CAIRN_INLINE std::size_t stored_state::find_leaf(std::string_view stored) const 
   return from_.find(entry->second.text);
 }
 
-CAIRN_INLINE const structure_entry* stored_state::find_entry(std::string_view path) const {
+const structure_entry* stored_state::find_entry(std::string_view path) const {
   const auto at = from_.structure.find(stored_path(path));
   return at == from_.structure.end() ? nullptr : &at->second;
 }
 
-CAIRN_INLINE const stored_leaf* stored_state::leaf(std::string_view path, std::uint64_t count) const {
+const stored_leaf* stored_state::leaf(std::string_view path, std::uint64_t count) const {
   const std::string stored = stored_path(path);
   const std::size_t index = find_leaf(stored);
   if (index == catalog::npos) return nullptr;
@@ -127,25 +127,25 @@ CAIRN_INLINE const stored_leaf* stored_state::leaf(std::string_view path, std::u
   return found.path != stored && element_count(found.shape) == count ? nullptr : &found;
 }
 
-CAIRN_INLINE const stored_leaf* stored_state::first_below(std::string_view path) const {
+const stored_leaf* stored_state::first_below(std::string_view path) const {
   const auto parts = leaves_in(path);
   const auto found = std::ranges::find_if(parts, [&](const stored_leaf& each) { return accepts(each.path); });
   return found == parts.end() ? nullptr : &*found;
 }
 
-CAIRN_INLINE bool stored_state::is_stored(std::string_view path) const {
+bool stored_state::is_stored(std::string_view path) const {
   const std::string stored = stored_path(path);
   return from_.find(stored) != catalog::npos || from_.structure.contains(stored) || !leaves_below(stored).empty() ||
          !entries_below(stored).empty();
 }
 
-CAIRN_INLINE bool stored_state::conflict(std::string_view path, std::string_view other) const {
+bool stored_state::conflict(std::string_view path, std::string_view other) const {
   if (!is_stored(path) || !is_stored(other)) return false;
   const std::string a = stored_path(path), b = stored_path(other);
   return !has_all_of(a, b) || !has_all_of(b, a);
 }
 
-CAIRN_INLINE bool stored_state::has_all_of(const std::string& stored, const std::string& other) const {
+bool stored_state::has_all_of(const std::string& stored, const std::string& other) const {
   const auto in_other = [&](const std::string& at) { return other + at.substr(stored.size()); };
   const auto is_left_out = [&](const std::string& at) { return !accepts(at) || !accepts(in_other(at)); };
   const auto has_leaf = [&](std::size_t index, const std::string& at) {
@@ -180,7 +180,7 @@ CAIRN_INLINE bool stored_state::has_all_of(const std::string& stored, const std:
                              [&](const auto& each) { return has_entry(each.first, each.second); });
 }
 
-CAIRN_INLINE std::uint64_t stored_state::bytes() {
+std::uint64_t stored_state::bytes() {
   if (!bytes_) {
     bytes_ = 0;
     for (const auto& leaf : from_.leaves) *bytes_ += leaf.bytes();
@@ -188,7 +188,7 @@ CAIRN_INLINE std::uint64_t stored_state::bytes() {
   return *bytes_;
 }
 
-CAIRN_INLINE std::size_t stored_state::use_leaf(std::string_view stored) {
+std::size_t stored_state::use_leaf(std::string_view stored) {
   const std::size_t index = find_leaf(stored);
   if (index != catalog::npos) {
     is_repeated_ = is_repeated_ || used_leaves_[index];
@@ -200,7 +200,7 @@ CAIRN_INLINE std::size_t stored_state::use_leaf(std::string_view stored) {
   return index;
 }
 
-CAIRN_INLINE void stored_state::use_all(std::string_view path) {
+void stored_state::use_all(std::string_view path) {
   for (const stored_leaf& each : leaves_in(path)) used_leaves_[index_of(each)] = true;
   if (path.empty()) {
     for (const auto& [name, entry] : from_.structure) use_entry(entry);
@@ -212,14 +212,14 @@ CAIRN_INLINE void stored_state::use_all(std::string_view path) {
   for (const auto& [name, entry] : entries_below(stored)) use_entry(entry);
 }
 
-CAIRN_INLINE bool stored_state::has_used_part(std::string_view stored) const {
+bool stored_state::has_used_part(std::string_view stored) const {
   const auto entry = from_.structure.find(stored);
   return has_used_leaf(stored) || (entry != from_.structure.end() && used_entries_.contains(&entry->second)) ||
          std::ranges::any_of(entries_below(stored),
                              [&](const auto& each) { return used_entries_.contains(&each.second); });
 }
 
-CAIRN_INLINE std::vector<std::string> stored_state::unexpected() const {
+std::vector<std::string> stored_state::unexpected() const {
   using enum structure_entry::kind;
   std::vector<std::string> all;
   std::set<std::string, std::less<>> unused_objects;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/device_copies.hpp"
 #include "cairn/state/fetched_leaves.hpp"
@@ -43,7 +42,3 @@ class tied_arrays {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/tied_arrays.ipp"  // IWYU pragma: keep
-#endif

@@ -12,7 +12,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void tied_arrays::add(const memory_view& view, const device_copies* device, std::size_t index) {
+void tied_arrays::add(const memory_view& view, const device_copies* device, std::size_t index) {
   if (!view.memory || view.bytes() == 0) return;
   const auto begin = reinterpret_cast<std::uintptr_t>(view.memory);
   const std::uint64_t bytes = view.contiguous() ? view.bytes() : size_of(view.type);
@@ -20,14 +20,13 @@ CAIRN_INLINE void tied_arrays::add(const memory_view& view, const device_copies*
       {memory_key(view.memory, device).space, view.strides, begin, begin + bytes, view.count(), view.type, index});
 }
 
-CAIRN_INLINE std::vector<std::byte> tied_arrays::values_of(fetched_leaves& by, const catalog& from, const array& of) {
+std::vector<std::byte> tied_arrays::values_of(fetched_leaves& by, const catalog& from, const array& of) {
   std::vector<std::byte> values(of.count * size_of(of.type));
   fetch_leaf(by, from, of.leaf, {of.type, from.leaves[of.leaf].shape, values.data(), {}});
   return values;
 }
 
-CAIRN_INLINE std::vector<std::pair<std::string, std::string>> tied_arrays::find_conflicts(fetched_leaves& by,
-                                                                                          const catalog& from) {
+std::vector<std::pair<std::string, std::string>> tied_arrays::find_conflicts(fetched_leaves& by, const catalog& from) {
   std::vector<std::pair<std::string, std::string>> found;
   using group = std::tuple<const void*, const std::vector<std::int64_t>&, dtype, std::uint64_t>;
   const auto group_of = [](const array& of) {  // arrays with gaps are compared with those of the same type and size

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/member_name.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <variant>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/walk_object.hpp"
@@ -17,8 +16,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operations& how);
-CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations& how);
+void walk_optional(walker& w, void* object, const optional_operations& how);
+void walk_variant(walker& w, void* object, const variant_operations& how);
 
 template <class T>
 struct optional_of {
@@ -78,7 +77,3 @@ void walk_variant(walker& w, T& object) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_choice.ipp"  // IWYU pragma: keep
-#endif

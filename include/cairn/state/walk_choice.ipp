@@ -6,7 +6,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operations& how) {
+void walk_optional(walker& w, void* object, const optional_operations& how) {
   w.note_owner(object, &how);
   void* value = how.at(object, access::find);
   const presence what = w.optional(value != nullptr);
@@ -17,7 +17,7 @@ CAIRN_INLINE void walk_optional(walker& w, void* object, const optional_operatio
   w.content(value, how.content);
 }
 
-CAIRN_INLINE void walk_variant(walker& w, void* object, const variant_operations& how) {
+void walk_variant(walker& w, void* object, const variant_operations& how) {
   w.note_owner(object, &how);
   const auto [what, index] = w.alternative(how.index(object), how.alternatives.size());
   if (what == presence::keep || index >= how.alternatives.size()) return;  // without a value: the walk makes none

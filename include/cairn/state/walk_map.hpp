@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
@@ -53,8 +52,8 @@ auto key_text(const Key& key) {
 }
 
 /// Returns false if the text is not a number of that type.
-CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number);
-CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number);
+bool parse_number(const std::string& from, std::int64_t& number);
+bool parse_number(const std::string& from, std::uint64_t& number);
 
 /// Returns false if the text is not a key of that type.
 template <class Key>
@@ -83,7 +82,7 @@ requires requires { typename T::node_type; }
 inline constexpr bool has_stable_elements<T> = type_name_view<T>().starts_with("std::");
 
 /// errc::invalid: a container does not find a key that was inserted, such as a NaN.
-[[noreturn]] CAIRN_INLINE void fail_lookup();
+[[noreturn]] void fail_lookup();
 
 /// Whether different texts are different keys: a comparator or hash function of the user may take them for equal.
 template <class T>
@@ -166,7 +165,7 @@ struct map_of {
 };
 
 /// Whether two objects have the same description, bit for bit.
-[[nodiscard]] CAIRN_INLINE bool is_same_state(walk_function walk, void* a, void* b);
+[[nodiscard]] bool is_same_state(walk_function walk, void* a, void* b);
 
 /// The operations of a map that is neither columnar nor keyed.
 template <class T>
@@ -253,7 +252,3 @@ void walk_map(walker& w, T& object) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_map.ipp"  // IWYU pragma: keep
-#endif

@@ -21,12 +21,10 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void fail_lookup() {
-  fail(errc::invalid, {"a map does not find a key that has just been inserted, such as a NaN"});
-}
+void fail_lookup() { fail(errc::invalid, {"a map does not find a key that has just been inserted, such as a NaN"}); }
 
-CAIRN_INLINE bool parse_number(const std::string& from, std::int64_t& number) { return read_number(from, number); }
-CAIRN_INLINE bool parse_number(const std::string& from, std::uint64_t& number) { return read_number(from, number); }
+bool parse_number(const std::string& from, std::int64_t& number) { return read_number(from, number); }
+bool parse_number(const std::string& from, std::uint64_t& number) { return read_number(from, number); }
 
 template <class Action>
 void for_each_entry(void* map, const map_operations& how, Action action) {
@@ -34,7 +32,7 @@ void for_each_entry(void* map, const map_operations& how, Action action) {
                [](void* context, std::string_view key, void* value) { (*static_cast<Action*>(context))(key, value); });
 }
 
-CAIRN_INLINE bool is_same_state(walk_function walk, void* a, void* b) {
+bool is_same_state(walk_function walk, void* a, void* b) {
   const auto describe = [&](void* object) {
     walk_position at;
     describer result(at);
@@ -54,19 +52,19 @@ CAIRN_INLINE bool is_same_state(walk_function walk, void* a, void* b) {
          });
 }
 
-CAIRN_INLINE void walker::map(void* object, const map_operations& how) {
+void walker::map(void* object, const map_operations& how) {
   note_owner(object, &how);
   for_each_entry(object, how, [&](std::string_view key, void* value) { part(key, value, how.value.walk); });
 }
 
-CAIRN_INLINE void describer::map(void* object, const map_operations& how) {
+void describer::map(void* object, const map_operations& how) {
   std::vector<std::string> keys;
   for_each_entry(object, how, [&](std::string_view key, void* /*value*/) { keys.emplace_back(key); });
   note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
   walker::map(object, how);
 }
 
-CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
+void loader::map(void* object, const map_operations& how) {
   const std::vector<std::string>* const stored = find_keys();
   if (!stored) return walker::map(object, how);
   note_owner(object, &how);
@@ -106,13 +104,13 @@ CAIRN_INLINE void loader::map(void* object, const map_operations& how) {
   }
 }
 
-CAIRN_INLINE void walker::entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk) {
+void walker::entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk) {
   enter(std::to_string(index));
   if (is_selected()) part(name, object, walk);
   leave();
 }
 
-CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
+void walker::entries(void* map, const entries_operations& how) {
   note_owner(map, &how);
   const auto now = how.entries(map);
   const auto size = sequence(now.size(), {}, false).size;
@@ -122,7 +120,7 @@ CAIRN_INLINE void walker::entries(void* map, const entries_operations& how) {
   }
 }
 
-CAIRN_INLINE void loader::entries(void* map, const entries_operations& how) {
+void loader::entries(void* map, const entries_operations& how) {
   note_owner(map, &how);
   const auto now = how.entries(map);
   const auto size = sequence(now.size(), {}, false).size;

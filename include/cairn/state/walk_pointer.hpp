@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/pointer_problem.hpp"
@@ -18,9 +17,9 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how);
+void walk_unique(walker& w, void* pointer, const unique_operations& how);
 /// `owner`: the pointer in the state. For a weak pointer, `pointer` is a temporary shared pointer that was made of it.
-CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how);
+void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how);
 
 template <class Pointer>
 using pointee = std::remove_cv_t<typename Pointer::element_type>;
@@ -118,7 +117,3 @@ void walk_weak(walker& w, T& pointer) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_pointer.ipp"  // IWYU pragma: keep
-#endif

@@ -18,7 +18,7 @@ const Entry* entry_of_type(std::span<const Entry> types, const type_id* type) {
   return nullptr;
 }
 
-CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations& how) {
+void walk_unique(walker& w, void* pointer, const unique_operations& how) {
   const found_object found = how.found(pointer);
   w.note_owner(pointer, &how, found.address);
   const auto answer = w.pointee(found);
@@ -39,7 +39,7 @@ CAIRN_INLINE void walk_unique(walker& w, void* pointer, const unique_operations&
   if (found.by->is_const && answer.what != presence::walk && found.address) w.require_whole(left_out);
 }
 
-CAIRN_INLINE void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how) {
+void walk_shared(walker& w, void* pointer, const void* owner, const shared_operations& how) {
   std::shared_ptr<void> object;
   const found_object found = how.found(pointer, object);
   w.note_owner(owner, &how, found.address);

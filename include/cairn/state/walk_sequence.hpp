@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/member_name.hpp"
@@ -21,7 +20,7 @@
 namespace cairn::inline v0_1::detail {
 
 /// Walks elements that are not saved as columns, each with its index as path.
-CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how);
+void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 
 /// The operations of a container whose elements have a fixed layout and are contiguous. `Grows`: its size is data, whatever it holds.
 template <class T, bool Grows = false>
@@ -170,7 +169,3 @@ void walk_container_adaptor(walker& w, T& object) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_sequence.ipp"  // IWYU pragma: keep
-#endif

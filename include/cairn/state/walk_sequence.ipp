@@ -15,7 +15,7 @@ void for_each_element(void* sequence, const sequence_operations& how, Action act
   how.for_each(sequence, &action, [](void* context, void* element) { (*static_cast<Action*>(context))(element); });
 }
 
-CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
+void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   w.note_owner(sequence, &how);
   size_limits limits;
   const std::uint64_t now = call_adapter(w, [&] { return how.size(sequence, limits); });
@@ -36,7 +36,7 @@ CAIRN_INLINE void walk_elements(walker& w, void* sequence, const sequence_operat
   for (; next < answer.size; ++next) w.prototype_part(std::to_string(next), how.element);
 }
 
-CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
+size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
   const std::uint64_t in_array = limits.elements_are_arrays ? 0 : elements_of_array();
   const structure_entry array{.what = structure_entry::kind::size, .number = in_array};
   const auto* stored = in_array > 0 ? &array : take_entry(structure_entry::kind::size);
@@ -53,14 +53,14 @@ CAIRN_INLINE size_answer loader::sequence(std::uint64_t size, const size_limits&
 }
 
 /// The number of objects in an array of fixed size, which has no entry; 0: the checkpoint has something else.
-CAIRN_INLINE std::uint64_t loader::elements_of_array() {
+std::uint64_t loader::elements_of_array() {
   if (!load_.stored.contents().has_structure || load_.stored.find_entry(path())) return 0;
   std::uint64_t count = 0;
   while (with_name(std::to_string(count), [&] { return load_.stored.has_part(path()); })) ++count;
   return count;
 }
 
-CAIRN_INLINE bool loader::fixed_array(std::uint64_t size) {
+bool loader::fixed_array(std::uint64_t size) {
   const auto* const stored = load_.stored.find_entry(path());
   if (!stored || stored->what != structure_entry::kind::size) return true;
   const auto first_is_array = [&] {
@@ -74,13 +74,13 @@ CAIRN_INLINE bool loader::fixed_array(std::uint64_t size) {
   return false;
 }
 
-CAIRN_INLINE void loader::heap(void* object, const heap_operations& how) {
+void loader::heap(void* object, const heap_operations& how) {
   if (!has_elements()) return;
   if (!how.has_order(object)) return reject(std::string(order_is_null));
   arrange(object, how);
 }
 
-CAIRN_INLINE bool loader::has_elements() const {
+bool loader::has_elements() const {
   const auto* const entry = load_.stored.find_entry(path());
   if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
   const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/concepts.hpp"
 #include "cairn/state/tensor_view.hpp"
@@ -76,7 +75,7 @@ struct tensor_operations {
 
 /// Walks the tensor, and resizes it if the checkpoint has another shape. errc::invalid: the view's shape, strides or memory are
 /// impossible.
-CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& how);
+void walk_tensor(walker& w, void* tensor, const tensor_operations& how);
 
 template <class T>
 struct tensor_of {
@@ -140,7 +139,3 @@ void walk_tensor(walker& w, T& tensor) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_tensor.ipp"  // IWYU pragma: keep
-#endif

@@ -79,7 +79,7 @@ inline bool can_take_shape(walker& w, const void* tensor, const tensor_operation
   return !tells;
 }
 
-CAIRN_INLINE void walk_tensor(walker& w, void* tensor, const tensor_operations& how) {
+void walk_tensor(walker& w, void* tensor, const tensor_operations& how) {
   const auto view_now = [&] {
     auto view = call_adapter(w, [&] { return how.view(tensor); });
     const std::uint64_t width = size_of(view.type()) * view.components();

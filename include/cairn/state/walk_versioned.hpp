@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/config.hpp"
 #include "cairn/state/changed_fields.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/operations.hpp"
@@ -90,7 +89,3 @@ void pass_members(walker& w, const object_members& members) {
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walk_versioned.ipp"  // IWYU pragma: keep
-#endif

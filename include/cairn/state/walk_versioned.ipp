@@ -18,10 +18,9 @@
 
 namespace cairn::inline v0_1 {
 
-CAIRN_INLINE bool stored_parts::has(std::string_view name) const { return walker_->has_stored(name); }
+bool stored_parts::has(std::string_view name) const { return walker_->has_stored(name); }
 
-CAIRN_INLINE void stored_parts::read(std::string_view name, void* part, void (*walk)(detail::walker&, void*),
-                                     std::size_t width) {
+void stored_parts::read(std::string_view name, void* part, void (*walk)(detail::walker&, void*), std::size_t width) {
   if (failure_) std::rethrow_exception(failure_);
   if (stopped_) throw detail::load_stopped();
   try {
@@ -39,39 +38,38 @@ CAIRN_INLINE void stored_parts::read(std::string_view name, void* part, void (*w
   throw detail::load_stopped();
 }
 
-CAIRN_INLINE void* stored_parts::find_column(std::string_view name, const detail::type_id* type) const {
+void* stored_parts::find_column(std::string_view name, const detail::type_id* type) const {
   const auto at = columns_.find(name);
   return at == columns_.end() || *at->second.type != *type ? nullptr : at->second.rows.get();
 }
 
-CAIRN_INLINE void stored_parts::add_column(std::string_view name, const detail::type_id* type,
-                                           std::shared_ptr<void> rows) {
+void stored_parts::add_column(std::string_view name, const detail::type_id* type, std::shared_ptr<void> rows) {
   columns_.insert_or_assign(std::string(name), column{type, std::move(rows)});
 }
 
-CAIRN_INLINE void stored_parts::fail_column(std::string_view name) {
+void stored_parts::fail_column(std::string_view name) {
   fail(errc::invalid, {"cairn_migrate reads ", name,
                        " as a type that is not of fixed layout; objects that are saved in columns have no such parts"});
 }
 
 namespace detail {
 
-CAIRN_INLINE void walker::packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk) {
+void walker::packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk) {
   const auto strides = std::exchange(at_.strides, packed_strides(at_.shape, width));
   part(name, first, walk);
   at_.strides = strides;
 }
 
-CAIRN_INLINE void describer::versioned(void* object, const version_operations& how) {
+void describer::versioned(void* object, const version_operations& how) {
   with_name("@version", [&] { note({.what = structure_entry::kind::version, .number = how.version}); });
   how.walk_parts(*this, object);
 }
 
-CAIRN_INLINE const structure_entry* loader::take_entry_if_stored(structure_entry::kind kind) {
+const structure_entry* loader::take_entry_if_stored(structure_entry::kind kind) {
   return load_.stored.find_entry(path()) ? take_entry(kind) : nullptr;
 }
 
-CAIRN_INLINE void loader::changed_members(const object_members& of, std::span<const change> changes) {
+void loader::changed_members(const object_members& of, std::span<const change> changes) {
   for (const change& each : changes)
     if (each.what == change::kind::removed) with_name(each.name, [&] { load_.removed.push_back(at_.path); });
   for (std::size_t i = 0; i < of.all.size(); ++i) {
@@ -89,7 +87,7 @@ CAIRN_INLINE void loader::changed_members(const object_members& of, std::span<co
   }
 }
 
-CAIRN_INLINE std::string_view loader::stored_name(std::string_view name, std::span<const change> changes) {
+std::string_view loader::stored_name(std::string_view name, std::span<const change> changes) {
   const auto is_stored = [&](std::string_view part) {
     return with_name(part, [&] { return load_.stored.is_stored(path()); });
   };
@@ -110,7 +108,7 @@ CAIRN_INLINE std::string_view loader::stored_name(std::string_view name, std::sp
   return !former.empty() || may_be_missing ? former : name;
 }
 
-CAIRN_INLINE void loader::versioned(void* object, const version_operations& how) {
+void loader::versioned(void* object, const version_operations& how) {
   const std::uint64_t stored = with_name("@version", [&]() -> std::uint64_t {
     if (const auto* const entry = take_entry_if_stored(structure_entry::kind::version)) return entry->number;
     return load_.stored.contents().has_structure ? 0 : how.version;
@@ -150,7 +148,7 @@ class freed_arrays final : public walker {
   loader& load_;
 };
 
-CAIRN_INLINE void loader::migrate(void* object, const version_operations& how) {
+void loader::migrate(void* object, const version_operations& how) {
   const std::uint64_t rows = element_count(at_.shape);
   if (rows == 0) return mark_used();
   const bool is_trial = purpose() == purpose::check;
@@ -172,7 +170,7 @@ CAIRN_INLINE void loader::migrate(void* object, const version_operations& how) {
   if (copy.end_copy() == copy_answer::drop) keep_whole();
 }
 
-CAIRN_INLINE void loader::run_migration(void* object, const version_operations& how, std::uint64_t rows) {
+void loader::run_migration(void* object, const version_operations& how, std::uint64_t rows) {
   const std::size_t before = left_out();
   how.walk_parts(*this, object);
   if (left_out() != before) return;

@@ -138,14 +138,14 @@ class walker {
   void array(dtype type, unsigned components, void* memory, const extents& shape,
              const std::vector<std::int64_t>& strides, const device_copies* device = nullptr);
   /// The same for a box of a larger array. errc::invalid: it is not inside.
-  CAIRN_INLINE void box_of_array(const any_tensor_view& view);
+  void box_of_array(const any_tensor_view& view);
 
   /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; each of its leaves stands for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
 
   /// Walks a container of `size` elements, the first at `first`, as columns. `limits`: of `how.resize`.
-  CAIRN_INLINE virtual void contiguous(void* container, std::uint64_t size, void* first,
-                                       const contiguous_operations& how, const size_limits& limits);
+  virtual void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                          const size_limits& limits);
 
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
   [[nodiscard]] virtual size_answer sequence(std::uint64_t size, const size_limits& /*limits*/,
@@ -177,8 +177,8 @@ class walker {
     return {presence::walk, index};
   }
 
-  CAIRN_INLINE virtual void map(void* object, const map_operations& how);
-  CAIRN_INLINE virtual void entries(void* map, const entries_operations& how);
+  virtual void map(void* object, const map_operations& how);
+  virtual void entries(void* map, const entries_operations& how);
 
   /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks than
   /// now is not an error.
@@ -224,7 +224,7 @@ class walker {
   /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
   void prototype(const object_operations& how);
   /// The same with an object that exists, and that `destroy` destroys.
-  CAIRN_INLINE virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
+  virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
 
   /// Passes the object that was made for the answer `make` of `shared`. Call it before the object is walked.
   virtual void shared_made(std::shared_ptr<void> /*object*/, const type_id& /*type*/) {}
@@ -291,7 +291,3 @@ auto call_adapter(const walker& w, const Call& call) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/state/walker.ipp"  // IWYU pragma: keep
-#endif

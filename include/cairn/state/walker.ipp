@@ -15,7 +15,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void walker::enter(std::string_view name) {
+void walker::enter(std::string_view name) {
   if (at_.lengths.size() == max_nesting)
     fail(errc::invalid, {"the state is nested more than ", max_nesting, " deep at ", path().substr(0, 200),
                          "...; keep the nodes of a long chain or graph by value in a vector, and link them by index"});
@@ -24,34 +24,32 @@ CAIRN_INLINE void walker::enter(std::string_view name) {
   at_.path += name;
 }
 
-CAIRN_INLINE void walker::leave() {
+void walker::leave() {
   at_.path.resize(at_.lengths.back());
   at_.lengths.pop_back();
 }
 
-CAIRN_INLINE void walker::part(std::string_view name, void* object, walk_function walk) {
+void walker::part(std::string_view name, void* object, walk_function walk) {
   enter(name);
   visit(object);
   if (is_selected()) walk(*this, object);
   leave();
 }
 
-CAIRN_INLINE void walker::part(std::uint64_t index, void* object, walk_function walk) {
-  part(std::to_string(index), object, walk);
-}
+void walker::part(std::uint64_t index, void* object, walk_function walk) { part(std::to_string(index), object, walk); }
 
-CAIRN_INLINE void walker::members(const object_members& of) {
+void walker::members(const object_members& of) {
   for (std::size_t i = 0; i < of.all.size(); ++i)
     if (of.all[i].walk) part(of.all[i].name, of.addresses[i], of.all[i].walk);
 }
 
-CAIRN_INLINE void walker::prototype_part(std::string_view name, const object_operations& how) {
+void walker::prototype_part(std::string_view name, const object_operations& how) {
   enter(name);
   if (is_selected()) prototype(how);
   leave();
 }
 
-CAIRN_INLINE void walker::content(void* object, const content_operations& how) {
+void walker::content(void* object, const content_operations& how) {
   if (how.has_entry) {
     enter_content();
     object ? part(content_name(), object, how.object.walk) : prototype_part(content_name(), how.object);
@@ -63,20 +61,20 @@ CAIRN_INLINE void walker::content(void* object, const content_operations& how) {
   }
 }
 
-CAIRN_INLINE void walker::prototype(const object_operations& how) {
+void walker::prototype(const object_operations& how) {
   if (how.make) return walk_temporary(how.make(), how.walk, how.destroy);
   reject(
       "has to be made by the load but its type has no default constructor; make it before the load, or give its "
       "adapter a function make()");
 }
 
-CAIRN_INLINE void walker::walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) {
+void walker::walk_temporary(void* object, walk_function walk, void (*destroy)(void*)) {
   const std::shared_ptr<void> owner(object, destroy);
   walk(*this, object);
 }
 
-CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, const extents& shape,
-                                const std::vector<std::int64_t>& strides, const device_copies* device) {
+void walker::array(dtype type, unsigned components, void* memory, const extents& shape,
+                   const std::vector<std::int64_t>& strides, const device_copies* device) {
   if (!strides.empty() && strides.size() != shape.size())
     fail(errc::invalid, {path(), " is a tensor of ", shape.size(), " dimensions and ", strides.size(), " strides"});
   memory_view view{type, {}, static_cast<std::byte*>(memory), {}};
@@ -90,7 +88,7 @@ CAIRN_INLINE void walker::array(dtype type, unsigned components, void* memory, c
   add(std::move(view), device);
 }
 
-CAIRN_INLINE void walker::box_of_array(const any_tensor_view& view) {
+void walker::box_of_array(const any_tensor_view& view) {
   if (!at_.shape.empty())
     fail(errc::invalid,
          {path(), " is a box of a larger array in a record of a container: keep it in a member of its own"});
@@ -115,8 +113,7 @@ CAIRN_INLINE void walker::box_of_array(const any_tensor_view& view) {
   at_.copies = {};
 }
 
-CAIRN_INLINE void walker::set_strides(memory_view& view, unsigned components,
-                                      const std::vector<std::int64_t>& strides) const {
+void walker::set_strides(memory_view& view, unsigned components, const std::vector<std::int64_t>& strides) const {
   const std::size_t width = size_of(view.type);
   if (strides.empty() && is_packed(view.shape, at_.strides, width)) return;
   auto steps = at_.strides;
@@ -131,7 +128,7 @@ CAIRN_INLINE void walker::set_strides(memory_view& view, unsigned components,
   if (!is_packed(view.shape, steps, width)) view.strides = std::move(steps);
 }
 
-CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk) {
+void walker::columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk) {
   at_.shape.push_back(rows);
   at_.strides.push_back(static_cast<std::int64_t>(width));
   walk(*this, first);
@@ -140,13 +137,13 @@ CAIRN_INLINE void walker::columns(std::uint64_t rows, std::size_t width, void* f
   at_.common_dimensions = std::min(at_.common_dimensions, at_.shape.size());
 }
 
-CAIRN_INLINE void walker::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
-                                     const size_limits& /*limits*/) {
+void walker::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
+                        const size_limits& /*limits*/) {
   if (how.resize) note_owner(container, &how);
   columns(size, how.width, size > 0 ? first : how.sample(), how.walk_element);
 }
 
-CAIRN_INLINE void walker::require_check(std::string_view name) const {
+void walker::require_check(std::string_view name) const {
   if (purpose() != purpose::check)
     fail(errc::invalid, {path(), ": its adapter passes a prototype of ", name, " when the part itself has to exist"});
 }

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "cairn/core/as_error.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1 {
@@ -47,11 +46,11 @@ class source {
 };
 
 /// errc::corrupt if a file of `size` bytes ends before the buffers are full.
-CAIRN_INLINE void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
-                              std::span<const std::span<std::byte>> into);
+void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
+                 std::span<const std::span<std::byte>> into);
 
 /// A part of a stored file.
-[[nodiscard]] CAIRN_INLINE std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
+[[nodiscard]] std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
 
 /// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint ranges.
 class sink {
@@ -220,7 +219,3 @@ class any_store {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/base.ipp"  // IWYU pragma: keep
-#endif

@@ -6,8 +6,8 @@
 
 namespace cairn::inline v0_1::stores {
 
-CAIRN_INLINE void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
-                              std::span<const std::span<std::byte>> into) {
+void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
+                 std::span<const std::span<std::byte>> into) {
   std::uint64_t left = size - offset;
   bool is_inside = offset <= size;
   for (const auto& each : into) {
@@ -18,7 +18,7 @@ CAIRN_INLINE void check_range(std::string_view where, std::uint64_t size, std::u
     fail(errc::corrupt, {where, " ends at byte ", size, ", but bytes beyond are needed, from ", offset, " on"});
 }
 
-CAIRN_INLINE std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
+std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
   std::string text(length, '\0');
   file.read(offset, std::as_writable_bytes(std::span(text)));
   return text;

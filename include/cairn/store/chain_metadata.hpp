@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -26,22 +25,18 @@ struct checkpoint_ref {
 using stored_tables = std::map<std::string, std::string, std::less<>>;
 
 /// {"0123456789abcdef":"<256 digits>"}
-[[nodiscard]] CAIRN_INLINE std::string write_tables(const stored_tables& tables);
+[[nodiscard]] std::string write_tables(const stored_tables& tables);
 
 /// The tables of `text`. errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE stored_tables read_tables(std::string_view text, std::string_view origin);
+[[nodiscard]] stored_tables read_tables(std::string_view text, std::string_view origin);
 
 /// {"name":"step-000000120","id":"0123456789abcdef"}
-CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent);
+void write_parent(json_writer& json, const checkpoint_ref& parent);
 
 /// The form of a parent, which is read into `parent`.
-[[nodiscard]] CAIRN_INLINE json_form parent_form(checkpoint_ref& parent);
+[[nodiscard]] json_form parent_form(checkpoint_ref& parent);
 
 /// The form of a string of 16 hexadecimal digits, whose number is passed to `use`.
-[[nodiscard]] CAIRN_INLINE json_form digits_form(std::function<void(std::uint64_t)> use);
+[[nodiscard]] json_form digits_form(std::function<void(std::uint64_t)> use);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/chain_metadata.ipp"  // IWYU pragma: keep
-#endif

@@ -9,12 +9,12 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void write_parent(json_writer& json, const checkpoint_ref& parent) {
+void write_parent(json_writer& json, const checkpoint_ref& parent) {
   json.begin_object().key("name").text(parent.name, "the parent's name");
   json.key("id").text(to_hex(parent.id)).end_object();
 }
 
-CAIRN_INLINE json_form digits_form(std::function<void(std::uint64_t)> use) {
+json_form digits_form(std::function<void(std::uint64_t)> use) {
   return json_text([use = std::move(use)](const json_value& digits) {
     const auto value = parse_hex(digits.text);
     if (value) use(*value);
@@ -22,7 +22,7 @@ CAIRN_INLINE json_form digits_form(std::function<void(std::uint64_t)> use) {
   });
 }
 
-CAIRN_INLINE json_form parent_form(checkpoint_ref& parent) {
+json_form parent_form(checkpoint_ref& parent) {
   const auto set_name = [&](const json_value& name) {
     parent.name = name.text;
     return is_checkpoint_name(name.text) ? "" : "cannot name a checkpoint";
@@ -30,14 +30,14 @@ CAIRN_INLINE json_form parent_form(checkpoint_ref& parent) {
   return json_object({{"name", json_text(set_name)}, {"id", digits_form([&](std::uint64_t id) { parent.id = id; })}});
 }
 
-CAIRN_INLINE std::string write_tables(const stored_tables& tables) {
+std::string write_tables(const stored_tables& tables) {
   json_writer json;
   json.begin_object();
   for (const auto& [id, lengths] : tables) json.key(id, "the table's id").text(lengths, "the table");
   return json.end_object().take();
 }
 
-CAIRN_INLINE stored_tables read_tables(std::string_view text, std::string_view origin) {
+stored_tables read_tables(std::string_view text, std::string_view origin) {
   stored_tables tables;
   std::string* table = nullptr;
   read_json(text, sentence({origin, ": malformed cairn.tables"}),

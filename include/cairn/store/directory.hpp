@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/owner_record.hpp"
@@ -36,24 +35,24 @@ class shared_lock;
 /// renamed. Copies share the lock.
 class directory {
  public:
-  CAIRN_INLINE explicit directory(std::string root, directory_options options = {});
+  explicit directory(std::string root, directory_options options = {});
 
   [[nodiscard]] std::string location() const { return path_; }
 
   /// Excludes other processes, on all hosts that share the file system (`.lock` in the root; store/place_lock.hpp). Also removes what crashed
   /// processes left unfinished. Waits for at most `lease` if the last owner was of another host and may be dead. A forked child does not have
   /// the lock. errc::busy.
-  [[nodiscard]] CAIRN_INLINE ownership lock();
-  [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> begin(std::string_view name);
+  [[nodiscard]] ownership lock();
+  [[nodiscard]] std::unique_ptr<transaction> begin(std::string_view name);
   /// Also from other hosts. errc::not_found when the attempt has been published or has ended.
-  [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
-  [[nodiscard]] CAIRN_INLINE std::vector<std::string> list() const;
-  [[nodiscard]] CAIRN_INLINE std::vector<std::string> files(std::string_view name) const;
-  [[nodiscard]] CAIRN_INLINE std::unique_ptr<source> open(std::string_view name, std::string_view file) const;
-  CAIRN_INLINE void remove(std::string_view name);
+  [[nodiscard]] std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
+  [[nodiscard]] std::vector<std::string> list() const;
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const;
+  [[nodiscard]] std::unique_ptr<source> open(std::string_view name, std::string_view file) const;
+  void remove(std::string_view name);
 
  private:
-  [[nodiscard]] CAIRN_INLINE std::shared_ptr<const detail::place_lock> checked_lock() const;
+  [[nodiscard]] std::shared_ptr<const detail::place_lock> checked_lock() const;
 
   std::string path_;
   directory_options options_;
@@ -61,7 +60,3 @@ class directory {
 };
 
 }  // namespace cairn::inline v0_1::stores
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/directory.ipp"  // IWYU pragma: keep
-#endif

@@ -148,7 +148,7 @@ inline void sync_existing(const open_directory& root, const std::vector<std::str
 
 }  // namespace detail
 
-CAIRN_INLINE directory::directory(std::string root, directory_options options)
+directory::directory(std::string root, directory_options options)
     : path_(root.empty() ? root : cairn::detail::absolute_path(std::move(root))),
       options_(options),
       lock_(std::make_shared<detail::shared_lock>()) {
@@ -156,13 +156,13 @@ CAIRN_INLINE directory::directory(std::string root, directory_options options)
   if (options_.lease <= options_.lease.zero()) fail(errc::invalid, {"the lease of ", path_, " must be above 0"});
 }
 
-CAIRN_INLINE std::shared_ptr<const detail::place_lock> directory::checked_lock() const {
+std::shared_ptr<const detail::place_lock> directory::checked_lock() const {
   auto lock = lock_->load();
   if (lock) lock->check();
   return lock;
 }
 
-CAIRN_INLINE ownership directory::lock() {
+ownership directory::lock() {
   const auto root = detail::open_root(path_, true);
   detail::refuse_checkpoint(*root);
   // In a forked child it is the parent's.
@@ -177,7 +177,7 @@ CAIRN_INLINE ownership directory::lock() {
   return lock;
 }
 
-CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name) {
+std::unique_ptr<transaction> directory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   const auto lock = checked_lock();
   return detail::guarded(lock, [&] {
@@ -188,7 +188,7 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::begin(std::string_view name
   });
 }
 
-CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
+std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
   const auto root = detail::open_root(path_, false);
   if (detail::attempt_of(detail::hidden_name(detail::temporary_prefix, name, attempt)) != attempt || !root->fd)
@@ -196,7 +196,7 @@ CAIRN_INLINE std::unique_ptr<transaction> directory::join(std::string_view name,
   return std::make_unique<detail::joined_transaction>(*root, name, attempt, options_.durable);
 }
 
-CAIRN_INLINE std::vector<std::string> directory::list() const {
+std::vector<std::string> directory::list() const {
   const auto lock = lock_->load();
   const bool is_owner = lock && lock->is_here();
   if (is_owner) lock->check_root();
@@ -214,19 +214,19 @@ CAIRN_INLINE std::vector<std::string> directory::list() const {
   return names;
 }
 
-CAIRN_INLINE std::vector<std::string> directory::files(std::string_view name) const {
+std::vector<std::string> directory::files(std::string_view name) const {
   const auto there = detail::open_checkpoint(path_, name);
   auto names = there.entries();
   cairn::detail::sort_items(names, std::less<>());
   return names;
 }
 
-CAIRN_INLINE std::unique_ptr<source> directory::open(std::string_view name, std::string_view file) const {
+std::unique_ptr<source> directory::open(std::string_view name, std::string_view file) const {
   const auto there = detail::open_checkpoint(path_, name);
   return std::make_unique<detail::file_source>(there.fd.get(), std::string(file), there.file(file));
 }
 
-CAIRN_INLINE void directory::remove(std::string_view name) {
+void directory::remove(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   const auto lock = checked_lock();
   detail::guarded(lock, [&] {

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/encoding.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -21,13 +20,9 @@ inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
 
 /// {"w":{"codec":"lc2","dtype":"F32","shape":[2,3],"relative":1,"max_error":0.5,"relative_l2":0.01,"delta_l2":0.2}}. The last four are
 /// left out where they do not apply. errc::invalid for names that are not UTF-8.
-[[nodiscard]] CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all);
+[[nodiscard]] std::string write_encoded_tensors(const encoded_tensors& all);
 
 /// The encodings of `text`. errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin);
+[[nodiscard]] encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/encoded_tensors.ipp"  // IWYU pragma: keep
-#endif

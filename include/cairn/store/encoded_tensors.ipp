@@ -10,7 +10,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all) {
+std::string write_encoded_tensors(const encoded_tensors& all) {
   json_writer json;
   json.begin_object();
   for (const auto& [key, how] : all) {
@@ -24,7 +24,7 @@ CAIRN_INLINE std::string write_encoded_tensors(const encoded_tensors& all) {
   return json.end_object().take();
 }
 
-CAIRN_INLINE encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin) {
+encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin) {
   encoded_tensors all;
   encoding_info* how = nullptr;
   const auto lost = [&]() -> loss& { return how->lost ? *how->lost : how->lost.emplace(); };

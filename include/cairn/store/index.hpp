@@ -10,7 +10,6 @@
 
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/checkpoint_info.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/chain_metadata.hpp"
@@ -41,13 +40,13 @@ struct checkpoint_index {
 };
 
 /// Identifies what a checkpoint restores: the same for a delta and for what merging makes of it.
-[[nodiscard]] CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept;
+[[nodiscard]] std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept;
 
 /// The checksum of an index, with its own 16 digits taken as zeros.
-[[nodiscard]] CAIRN_INLINE std::uint64_t index_checksum(std::string_view text);
+[[nodiscard]] std::uint64_t index_checksum(std::string_view text);
 
 /// The text of index.json. errc::invalid for text that is not UTF-8.
-[[nodiscard]] CAIRN_INLINE std::string write_index(const checkpoint_index& index);
+[[nodiscard]] std::string write_index(const checkpoint_index& index);
 
 enum class index_part : std::uint8_t {
   all,
@@ -56,19 +55,15 @@ enum class index_part : std::uint8_t {
 
 /// Parses and checks the text of an index; `origin` names it in messages. errc::corrupt when it is not what was written,
 /// errc::unsupported when it is of another format version.
-[[nodiscard]] CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin,
-                                                        index_part part = index_part::all);
+[[nodiscard]] checkpoint_index parse_index(std::string_view text, std::string_view origin,
+                                           index_part part = index_part::all);
 
 /// Reads the index of a published checkpoint.
-[[nodiscard]] CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name,
-                                                       index_part part = index_part::metadata);
+[[nodiscard]] checkpoint_index read_index(const any_store& store, std::string_view name,
+                                          index_part part = index_part::metadata);
 
 /// Whether this checkpoint and all that it is built on are still published. Others may have removed or replaced them. False also if an
 /// index cannot be read. Reads the index of each link.
-[[nodiscard]] CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which);
+[[nodiscard]] bool is_published(const any_store& store, checkpoint_ref which);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/index.ipp"  // IWYU pragma: keep
-#endif

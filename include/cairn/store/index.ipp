@@ -24,7 +24,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept {
+std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept {
   if (index.id) return *index.id;
   running_checksum sum;
   const auto add = [&](const std::uint64_t& number) { sum.add(std::as_bytes(std::span(&number, 1))); };
@@ -35,7 +35,7 @@ CAIRN_INLINE std::uint64_t checkpoint_id(const checkpoint_index& index) noexcept
 
 inline constexpr std::string_view zero_checksum = "0000000000000000";
 
-CAIRN_INLINE std::uint64_t index_checksum(std::string_view text) {
+std::uint64_t index_checksum(std::string_view text) {
   const auto bytes = [](std::string_view part) { return std::as_bytes(std::span(part.data(), part.size())); };
   running_checksum sum;
   sum.add(bytes(index_opening));
@@ -64,7 +64,7 @@ inline void write_info(json_writer& json, const checkpoint_info& info) {
   }
 }
 
-CAIRN_INLINE std::string write_index(const checkpoint_index& index) {
+std::string write_index(const checkpoint_index& index) {
   json_writer json;
   json.begin_object().key("metadata").begin_object();
   json.key("checksum").text(zero_checksum).key("format").text("cairn").key("version").text(format_version);
@@ -178,7 +178,7 @@ inline void check_parts(const checkpoint_index& index, std::string_view origin) 
   fail(errc::corrupt, {origin, ": not the index of a cairn checkpoint"});
 }
 
-CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_view origin, index_part part) {
+checkpoint_index parse_index(std::string_view text, std::string_view origin, index_part part) {
   const std::size_t opening = index_opening.size();
   if (!text.starts_with(index_opening) || text.size() < opening + checksum_digits) refuse_index(origin);
   const auto stored = parse_hex(text.substr(opening, checksum_digits));
@@ -201,7 +201,7 @@ CAIRN_INLINE checkpoint_index parse_index(std::string_view text, std::string_vie
   return index;
 }
 
-CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_view name, index_part part) {
+checkpoint_index read_index(const any_store& store, std::string_view name, index_part part) {
   const auto file = store.open(name, index_file);
   const auto origin = sentence({store.location(), "/", name, "/", index_file});
   if (file->size() > max_header_bytes)
@@ -212,7 +212,7 @@ CAIRN_INLINE checkpoint_index read_index(const any_store& store, std::string_vie
   return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
 }
 
-CAIRN_INLINE bool is_published(const any_store& store, checkpoint_ref which) {
+bool is_published(const any_store& store, checkpoint_ref which) {
   try {
     std::optional<std::uint64_t> child_step;
     while (true) {

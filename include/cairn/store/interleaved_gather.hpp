@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -58,13 +57,9 @@ struct strided_run {
 };
 
 /// The address of the row (index of the first dimension) that `element` belongs to.
-[[nodiscard]] CAIRN_INLINE const std::byte* row_address(const memory_view& view, std::uint64_t element) noexcept;
+[[nodiscard]] const std::byte* row_address(const memory_view& view, std::uint64_t element) noexcept;
 
 /// Fills the chunks from the runs, and always continues with the run that is at the lowest address.
-CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks);
+void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/interleaved_gather.ipp"  // IWYU pragma: keep
-#endif

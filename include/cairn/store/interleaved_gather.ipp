@@ -15,11 +15,11 @@ namespace cairn::inline v0_1::detail {
   return view.shape[0] == 0 ? 1 : view.count() / view.shape[0];
 }
 
-CAIRN_INLINE const std::byte* row_address(const memory_view& view, std::uint64_t element) noexcept {
+const std::byte* row_address(const memory_view& view, std::uint64_t element) noexcept {
   return view.memory + static_cast<std::int64_t>(element / row_elements(view)) * view.strides[0];
 }
 
-CAIRN_INLINE void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks) {
+void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks) {
   constexpr std::uint64_t step_bytes = 64 << 10;  // of records per step: they stay in the cache
   while (!runs.empty()) {
     const auto lowest = std::min_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {

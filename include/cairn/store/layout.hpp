@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cairn/core/box.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -70,24 +69,18 @@ struct leaf_layout {
 
 /// Makes the layout of a leaf that consists of these pieces, in any order. Returns why that is not possible, "" if it is: they must cover the leaf
 /// without overlap.
-[[nodiscard]] CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const extents& shape,
-                                                   leaf_layout& made);
+[[nodiscard]] std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made);
 
 /// What is wrong with a layout from an untrusted file, "" if nothing: the pieces must cover the leaf without overlap and be in one of `shards` shards,
 /// and there may be at most `most_pieces`. O(n log n) for n pieces; times 2^d for boxes that are cut in d dimensions.
-[[nodiscard]] CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
-                                                  std::uint64_t most_pieces);
+[[nodiscard]] std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
+                                     std::uint64_t most_pieces);
 
 /// Calls `visit` for each piece of a leaf, runs and boxes of a grid in row-major order. Precondition: find_fault finds none. A grid of a few bytes
 /// may have any number of pieces: check each before you keep it.
-CAIRN_INLINE void for_each_piece(const leaf_layout& layout, const extents& shape,
-                                 const std::function<void(placed_piece)>& visit);
+void for_each_piece(const leaf_layout& layout, const extents& shape, const std::function<void(placed_piece)>& visit);
 
 /// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.
-[[nodiscard]] CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece);
+[[nodiscard]] std::string slice_key(std::string_view path, const placed_piece& piece);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/layout.ipp"  // IWYU pragma: keep
-#endif

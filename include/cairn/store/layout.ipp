@@ -99,8 +99,7 @@ inline constexpr std::size_t max_cut_dimensions = 8;
   return listed == boxes ? "" : "lists fewer shards than its grid has boxes";
 }
 
-CAIRN_INLINE std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
-                                    std::uint64_t most_pieces) {
+std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards, std::uint64_t most_pieces) {
   constexpr std::string_view no_shard = "is in a shard that is not listed";
   if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
   if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
@@ -141,8 +140,7 @@ inline void for_each_box(const grid_layout& grid, const extents& shape,
     }
 }
 
-CAIRN_INLINE void for_each_piece(const leaf_layout& layout, const extents& shape,
-                                 const std::function<void(placed_piece)>& visit) {
+void for_each_piece(const leaf_layout& layout, const extents& shape, const std::function<void(placed_piece)>& visit) {
   const auto count = element_count(shape);
   if (layout.cuts == nullptr) return visit({layout.shard, 0, count, {}});
   if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) return for_each_box(*grid, shape, visit);
@@ -212,7 +210,7 @@ CAIRN_INLINE void for_each_piece(const leaf_layout& layout, const extents& shape
   return made = {0, std::make_shared<const leaf_cuts>(std::move(runs))}, "";
 }
 
-CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made) {
+std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made) {
   if (pieces.empty()) return "has no pieces";
   if (element_count(shape) == 0) return made = {pieces.front().shard, nullptr}, "";
   if (std::none_of(pieces.begin(), pieces.end(), [](const auto& each) { return each.region.has_value(); }))
@@ -232,7 +230,7 @@ CAIRN_INLINE std::string make_layout(std::vector<placed_piece> pieces, const ext
   return made = {0, std::make_shared<const leaf_cuts>(std::move(boxes))}, "";
 }
 
-CAIRN_INLINE std::string slice_key(std::string_view path, const placed_piece& piece) {
+std::string slice_key(std::string_view path, const placed_piece& piece) {
   const auto range = [](std::uint64_t first, std::uint64_t count) {
     return std::to_string(first) + ':' + std::to_string(first + count);
   };

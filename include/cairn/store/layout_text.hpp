@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/store/layout.hpp"
 #include "cairn/system/json.hpp"
 
@@ -16,16 +15,16 @@ namespace cairn::inline v0_1::detail {
 
 /// Writes the members of a leaf in the index: `"shard":2`, `"runs":[0,0,1,40]`, `"grid":[[0,4,8],[3]],"shards":[[0,4,1]]` or
 /// `"boxes":[[0,0,0,3,2]]`.
-CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout);
+void write_layout(json_writer& json, const leaf_layout& layout);
 
 /// Reads these members.
 class layout_reader {
  public:
-  [[nodiscard]] CAIRN_INLINE std::vector<json_field> fields();
+  [[nodiscard]] std::vector<json_field> fields();
   /// Begins the next leaf.
   void clear() { *this = {}; }
   /// Ends it: moves the layout to `to`. Returns what is wrong, "" if nothing.
-  [[nodiscard]] CAIRN_INLINE std::string_view take(leaf_layout& to);
+  [[nodiscard]] std::string_view take(leaf_layout& to);
 
  private:
   /// A table of numbers, row by row. Its memory is a small multiple of its text.
@@ -45,7 +44,3 @@ class layout_reader {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/layout_text.ipp"  // IWYU pragma: keep
-#endif

@@ -11,7 +11,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout) {
+void write_layout(json_writer& json, const leaf_layout& layout) {
   if (layout.cuts == nullptr) return static_cast<void>(json.key("shard").natural(layout.shard));
   if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
     json.key("runs").begin_list();
@@ -33,7 +33,7 @@ CAIRN_INLINE void write_layout(json_writer& json, const leaf_layout& layout) {
   json.end_list();
 }
 
-CAIRN_INLINE json_form layout_reader::form_of(rows& into) {
+json_form layout_reader::form_of(rows& into) {
   const auto close = [&into](std::string_view) {
     const auto width = into.numbers.size() - into.count * into.width;
     into.is_even = into.is_even && (into.count == 0 || width == into.width);
@@ -45,7 +45,7 @@ CAIRN_INLINE json_form layout_reader::form_of(rows& into) {
       [&into](std::string_view) { into.is_there = true; });
 }
 
-CAIRN_INLINE std::vector<json_field> layout_reader::fields() {
+std::vector<json_field> layout_reader::fields() {
   const auto add_cut = [this](const json_value& number) {
     if (grid_.size() > max_dimensions) return "has more than 64 dimensions";
     grid_.back().push_back(number.natural);
@@ -66,7 +66,7 @@ CAIRN_INLINE std::vector<json_field> layout_reader::fields() {
           {"boxes", form_of(boxes_), false}};
 }
 
-CAIRN_INLINE std::string_view layout_reader::take(leaf_layout& to) {
+std::string_view layout_reader::take(leaf_layout& to) {
   constexpr std::string_view malformed = "does not say in one way where the leaf is";
   const int ways = int{shard_.has_value()} + int{has_runs_} + int{has_grid_} + int{boxes_.is_there};
   if (ways != 1 || shards_.is_there != has_grid_) return malformed;

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 
@@ -20,23 +19,19 @@ struct memory_contents;
 /// Checkpoints in the memory of this process; copies of the store share them. Thread-safe.
 class memory {
  public:
-  CAIRN_INLINE memory();
+  memory();
 
   [[nodiscard]] std::string location() const { return "memory"; }
-  [[nodiscard]] CAIRN_INLINE ownership lock();
-  [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> begin(std::string_view name);
-  [[nodiscard]] CAIRN_INLINE std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
-  [[nodiscard]] CAIRN_INLINE std::vector<std::string> list() const;
-  [[nodiscard]] CAIRN_INLINE std::vector<std::string> files(std::string_view name) const;
-  [[nodiscard]] CAIRN_INLINE std::unique_ptr<source> open(std::string_view name, std::string_view file) const;
-  CAIRN_INLINE void remove(std::string_view name);
+  [[nodiscard]] ownership lock();
+  [[nodiscard]] std::unique_ptr<transaction> begin(std::string_view name);
+  [[nodiscard]] std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
+  [[nodiscard]] std::vector<std::string> list() const;
+  [[nodiscard]] std::vector<std::string> files(std::string_view name) const;
+  [[nodiscard]] std::unique_ptr<source> open(std::string_view name, std::string_view file) const;
+  void remove(std::string_view name);
 
  private:
   std::shared_ptr<detail::memory_contents> contents_;
 };
 
 }  // namespace cairn::inline v0_1::stores
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/memory.ipp"  // IWYU pragma: keep
-#endif

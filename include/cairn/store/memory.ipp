@@ -202,9 +202,9 @@ class memory_transaction final : public transaction {
 
 }  // namespace detail
 
-CAIRN_INLINE memory::memory() : contents_(std::make_shared<detail::memory_contents>()) {}
+memory::memory() : contents_(std::make_shared<detail::memory_contents>()) {}
 
-CAIRN_INLINE ownership memory::lock() {
+ownership memory::lock() {
   const std::lock_guard guard(contents_->mutex);
   if (std::exchange(contents_->owned, true)) fail(errc::busy, {"somebody else is saving to memory"});
   return {contents_.get(), [contents = contents_](const void*) {
@@ -213,17 +213,17 @@ CAIRN_INLINE ownership memory::lock() {
           }};
 }
 
-CAIRN_INLINE std::unique_ptr<transaction> memory::begin(std::string_view name) {
+std::unique_ptr<transaction> memory::begin(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
   return std::make_unique<detail::memory_transaction>(contents_, std::string(name));
 }
 
-CAIRN_INLINE std::unique_ptr<transaction> memory::join(std::string_view name, std::string_view attempt) {
+std::unique_ptr<transaction> memory::join(std::string_view name, std::string_view attempt) {
   if (attempt.empty()) fail(errc::not_found, {"nobody is saving to memory/", name, " as that attempt"});
   return std::make_unique<detail::memory_transaction>(contents_, std::string(name), attempt);
 }
 
-CAIRN_INLINE std::vector<std::string> memory::list() const {
+std::vector<std::string> memory::list() const {
   const std::lock_guard guard(contents_->mutex);
   std::vector<std::string> names;
   for (const auto& [name, files] : contents_->published) names.push_back(name);
@@ -231,14 +231,14 @@ CAIRN_INLINE std::vector<std::string> memory::list() const {
   return names;
 }
 
-CAIRN_INLINE std::vector<std::string> memory::files(std::string_view name) const {
+std::vector<std::string> memory::files(std::string_view name) const {
   const std::lock_guard guard(contents_->mutex);
   std::vector<std::string> names;
   for (const auto& [file, contents] : detail::find(*contents_, name)) names.push_back(file);
   return names;
 }
 
-CAIRN_INLINE std::unique_ptr<source> memory::open(std::string_view name, std::string_view file) const {
+std::unique_ptr<source> memory::open(std::string_view name, std::string_view file) const {
   const std::lock_guard guard(contents_->mutex);
   const auto& files = detail::find(*contents_, name);
   const auto where = sentence({"memory/", name, "/", file});
@@ -247,7 +247,7 @@ CAIRN_INLINE std::unique_ptr<source> memory::open(std::string_view name, std::st
   return std::make_unique<detail::memory_source>(at->second, where);
 }
 
-CAIRN_INLINE void memory::remove(std::string_view name) {
+void memory::remove(std::string_view name) {
   const std::lock_guard guard(contents_->mutex);
   static_cast<void>(detail::find(*contents_, name));
   contents_->published.erase(std::string(name));

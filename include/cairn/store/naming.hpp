@@ -8,13 +8,12 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
 namespace cairn::inline v0_1 {
 
 /// The order of checkpoints: names without a step by name, then those with a step by step.
-[[nodiscard]] CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b);
+[[nodiscard]] bool checkpoint_before(std::string_view a, std::string_view b);
 
 namespace detail {
 
@@ -24,26 +23,22 @@ inline constexpr std::string_view index_file = "index.json";
 inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\"";
 
 /// 120 -> "step-000000120".
-[[nodiscard]] CAIRN_INLINE std::string checkpoint_name(std::uint64_t step);
+[[nodiscard]] std::string checkpoint_name(std::uint64_t step);
 
 /// The step in a name as `checkpoint_name` makes it; nothing for any other name.
-[[nodiscard]] CAIRN_INLINE std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
+[[nodiscard]] std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name);
 
 /// (0, 4) -> "shard-00000-of-00004.safetensors".
-[[nodiscard]] CAIRN_INLINE std::string shard_file(std::size_t shard, std::size_t shards);
+[[nodiscard]] std::string shard_file(std::size_t shard, std::size_t shards);
 
 /// Whether `file` is one that Cairn writes into a checkpoint: the only ones it ever deletes.
-[[nodiscard]] CAIRN_INLINE bool is_own_file(std::string_view file);
+[[nodiscard]] bool is_own_file(std::string_view file);
 
 /// Whether `name` can name a directory entry: 1 to 200 bytes, no slash, no leading dot.
-[[nodiscard]] CAIRN_INLINE bool is_checkpoint_name(std::string_view name) noexcept;
+[[nodiscard]] bool is_checkpoint_name(std::string_view name) noexcept;
 
 /// Throws errc::invalid unless `is_checkpoint_name`.
-CAIRN_INLINE void require_checkpoint_name(std::string_view name);
+void require_checkpoint_name(std::string_view name);
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/naming.ipp"  // IWYU pragma: keep
-#endif

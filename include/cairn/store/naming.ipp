@@ -22,18 +22,18 @@ namespace detail {
   return read_number(text, number) && zero_padded(number, digits) == text ? std::optional(number) : std::nullopt;
 }
 
-CAIRN_INLINE std::string checkpoint_name(std::uint64_t step) { return "step-" + zero_padded(step, 9); }
+std::string checkpoint_name(std::uint64_t step) { return "step-" + zero_padded(step, 9); }
 
-CAIRN_INLINE std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
+std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
   constexpr std::string_view prefix = "step-";
   return name.starts_with(prefix) ? parse_padded(name.substr(prefix.size()), 9) : std::nullopt;
 }
 
-CAIRN_INLINE std::string shard_file(std::size_t shard, std::size_t shards) {
+std::string shard_file(std::size_t shard, std::size_t shards) {
   return "shard-" + zero_padded(shard, 5) + "-of-" + zero_padded(shards, 5) + ".safetensors";
 }
 
-CAIRN_INLINE bool is_own_file(std::string_view file) {
+bool is_own_file(std::string_view file) {
   if (file == index_file) return true;
   constexpr std::string_view prefix = "shard-", middle = "-of-", suffix = ".safetensors";
   if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;
@@ -44,12 +44,12 @@ CAIRN_INLINE bool is_own_file(std::string_view file) {
          parse_padded(file.substr(at + middle.size()), 5);
 }
 
-CAIRN_INLINE bool is_checkpoint_name(std::string_view name) noexcept {
+bool is_checkpoint_name(std::string_view name) noexcept {
   return !name.empty() && name.front() != '.' && name.size() <= 200 && name.find('/') == name.npos &&
          name.find('\0') == name.npos;
 }
 
-CAIRN_INLINE void require_checkpoint_name(std::string_view name) {
+void require_checkpoint_name(std::string_view name) {
   if (!is_checkpoint_name(name))
     fail(errc::invalid,
          {"\"", name, "\" cannot name a checkpoint: use 1 to 200 characters, no slash, no dot in front"});
@@ -57,7 +57,7 @@ CAIRN_INLINE void require_checkpoint_name(std::string_view name) {
 
 }  // namespace detail
 
-CAIRN_INLINE bool checkpoint_before(std::string_view a, std::string_view b) {
+bool checkpoint_before(std::string_view a, std::string_view b) {
   const auto step_of_a = detail::parse_checkpoint_name(a), step_of_b = detail::parse_checkpoint_name(b);
   return step_of_a == step_of_b ? a < b : step_of_a < step_of_b;  // no step is less than any
 }

@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::stores {
 
 /// A job of a cluster's scheduler. A process of a later restart of the same job takes the lock of an earlier one at once: the scheduler has ended
@@ -18,17 +16,17 @@ struct scheduler_job {
   std::uint64_t restarts = 0;  ///< how often the job was restarted before this process was started
 
   /// From the environment: of Slurm (SLURM_JOB_ID, SLURM_RESTART_COUNT) or torchelastic (TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT).
-  [[nodiscard]] CAIRN_INLINE static scheduler_job of_environment();
+  [[nodiscard]] static scheduler_job of_environment();
 };
 
 namespace detail {
 
 /// 8 hexadecimal digits that are the same for all processes of this machine that use the mount `device`; empty if the boot is not known.
-[[nodiscard]] CAIRN_INLINE std::string machine_id(std::uint64_t device);
+[[nodiscard]] std::string machine_id(std::uint64_t device);
 
 /// 8 hexadecimal digits that differ between processes of a machine, also such as have ended; empty if the kernel does not tell. Forks by `vfork`, `_Fork`
 /// or a raw system call are not noticed.
-[[nodiscard]] CAIRN_INLINE std::string process_id();
+[[nodiscard]] std::string process_id();
 
 struct owner_record {
   std::string host{};
@@ -41,33 +39,29 @@ struct owner_record {
   scheduler_job job{};
 
   /// Of this process, for a new lock of a place on `device`.
-  [[nodiscard]] CAIRN_INLINE static owner_record of_this_process(std::uint64_t device, scheduler_job job);
+  [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job);
 
   /// Whether the kernel that runs this process sees the locks of the owner of `other`: it is the same, and the same mount.
   [[nodiscard]] bool shares_locks_with(const owner_record& other) const {
     return !boot.empty() && boot == other.boot && device == other.device;
   }
   /// Whether `other` is a process of this machine, with ids that this one sees, that has ended.
-  [[nodiscard]] CAIRN_INLINE bool sees_end_of(const owner_record& other) const;
+  [[nodiscard]] bool sees_end_of(const owner_record& other) const;
   [[nodiscard]] bool is_restart_of(const owner_record& other) const {
     return !job.id.empty() && job.id == other.job.id && job.restarts > other.job.restarts;
   }
   /// See `machine_id`.
-  [[nodiscard]] CAIRN_INLINE std::string machine() const;
+  [[nodiscard]] std::string machine() const;
   /// Its `machine_id` and `process_id`, as in the names of what it writes; empty if one of them is not known.
-  [[nodiscard]] CAIRN_INLINE std::string writer() const;
+  [[nodiscard]] std::string writer() const;
   /// For messages, such as "process 42 on host node7".
-  [[nodiscard]] CAIRN_INLINE std::string name_for(const owner_record& reader) const;
+  [[nodiscard]] std::string name_for(const owner_record& reader) const;
 };
 
 /// A JSON object.
-[[nodiscard]] CAIRN_INLINE std::string to_text(const owner_record& owner);
+[[nodiscard]] std::string to_text(const owner_record& owner);
 /// nullopt for what `to_text` of this version or a later one does not write.
-[[nodiscard]] CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text);
+[[nodiscard]] std::optional<owner_record> parse_owner(std::string_view text);
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1::stores
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/owner_record.ipp"  // IWYU pragma: keep
-#endif

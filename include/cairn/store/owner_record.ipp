@@ -61,7 +61,7 @@ namespace detail {
   return cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(text)))).substr(0, machine_digits);
 }
 
-CAIRN_INLINE std::string machine_id(std::uint64_t device) { return machine_id(boot_of_this_machine(), device); }
+std::string machine_id(std::uint64_t device) { return machine_id(boot_of_this_machine(), device); }
 
 [[nodiscard]] inline std::uint64_t namespace_of_this_process() {
   struct stat about{};
@@ -81,7 +81,7 @@ CAIRN_INLINE std::string machine_id(std::uint64_t device) { return machine_id(bo
                      : cairn::detail::to_hex(number).substr(cairn::detail::checksum_digits - process_digits);
 }
 
-CAIRN_INLINE std::string process_id() {
+std::string process_id() {
   static const cairn::detail::owner_process counts_forks;
   // The number of forks before it was found out, from 1, and the process's number.
   static std::atomic<std::uint64_t> known{0};
@@ -95,7 +95,7 @@ CAIRN_INLINE std::string process_id() {
   return process_text(static_cast<std::uint32_t>(now));
 }
 
-CAIRN_INLINE owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job job) {
+owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job job) {
   char host[256]{};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
   std::random_device random;
@@ -109,25 +109,25 @@ CAIRN_INLINE owner_record owner_record::of_this_process(std::uint64_t device, sc
           .job = std::move(job)};
 }
 
-CAIRN_INLINE std::string owner_record::machine() const { return machine_id(boot, device); }
+std::string owner_record::machine() const { return machine_id(boot, device); }
 
-CAIRN_INLINE std::string owner_record::writer() const {
+std::string owner_record::writer() const {
   const auto on = machine(), id = process_text(process_number(processes, process, started));
   return on.empty() || id.empty() ? std::string() : on + id;
 }
 
-CAIRN_INLINE bool owner_record::sees_end_of(const owner_record& other) const {
+bool owner_record::sees_end_of(const owner_record& other) const {
   const bool is_visible = !boot.empty() && boot == other.boot && processes != 0 && processes == other.processes;
   return is_visible && started != 0 && other.started != 0 && start_of(other.process) != other.started;
 }
 
-CAIRN_INLINE std::string owner_record::name_for(const owner_record& reader) const {
+std::string owner_record::name_for(const owner_record& reader) const {
   const bool is_near = !boot.empty() && boot == reader.boot && host == reader.host;
   if (is_near && process == reader.process && started == reader.started) return "another object of this process";
   return sentence({"process ", process, is_near ? "" : " on host ", is_near ? "" : host});
 }
 
-CAIRN_INLINE std::string to_text(const owner_record& owner) {
+std::string to_text(const owner_record& owner) {
   cairn::detail::json_writer json;
   json.begin_object();
   json.line().key("host").text(cairn::detail::to_utf8(owner.host)).key("boot").text(owner.boot);
@@ -138,7 +138,7 @@ CAIRN_INLINE std::string to_text(const owner_record& owner) {
   return json.end_object().take();
 }
 
-CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text) {
+std::optional<owner_record> parse_owner(std::string_view text) {
   using namespace cairn::detail;
   owner_record owner;
   const auto text_of = [](std::string& member) {
@@ -177,7 +177,7 @@ CAIRN_INLINE std::optional<owner_record> parse_owner(std::string_view text) {
 
 }  // namespace detail
 
-CAIRN_INLINE scheduler_job scheduler_job::of_environment() {
+scheduler_job scheduler_job::of_environment() {
   const auto value = [](const char* name) -> std::string {
     const char* text = std::getenv(name);
     return text != nullptr ? text : "";

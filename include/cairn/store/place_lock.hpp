@@ -23,7 +23,6 @@
 #include <string>
 #include <thread>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/owner_record.hpp"
@@ -40,18 +39,17 @@ class place_lock {
  public:
   /// Waits for at most `term`, for an owner of another host that may be dead. errc::busy: another process, or another object of this one, has the
   /// lock.
-  CAIRN_INLINE place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term,
-                          scheduler_job job);
-  CAIRN_INLINE ~place_lock();
+  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term, scheduler_job job);
+  ~place_lock();
   place_lock(const place_lock&) = delete;
   place_lock& operator=(const place_lock&) = delete;
 
   /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid in a forked child.
-  CAIRN_INLINE void check() const;
+  void check() const;
   /// errc::busy if the lock is lost; nothing where that cannot be found out.
-  CAIRN_INLINE void check_lost() const;
+  void check_lost() const;
   /// errc::io if the root was moved or deleted.
-  CAIRN_INLINE void check_root() const;
+  void check_root() const;
 
   /// False in a forked child, where the lock is not held.
   [[nodiscard]] bool is_here() const noexcept { return process_.is_here(); }
@@ -64,15 +62,14 @@ class place_lock {
   [[nodiscard]] const std::string& former_writer() const noexcept { return former_writer_; }
 
  private:
-  CAIRN_INLINE void make_own();
-  [[nodiscard]] CAIRN_INLINE bool write_record();
-  [[nodiscard]] CAIRN_INLINE bool try_take();
-  CAIRN_INLINE void release_dead_owner();
-  [[nodiscard]] CAIRN_INLINE bool is_dead(const open_directory& held, file_time now,
-                                          std::optional<owner_record>& owner) const;
-  [[nodiscard]] CAIRN_INLINE bool is_own() const;
-  CAIRN_INLINE void remove() noexcept;
-  CAIRN_INLINE void renew();
+  void make_own();
+  [[nodiscard]] bool write_record();
+  [[nodiscard]] bool try_take();
+  void release_dead_owner();
+  [[nodiscard]] bool is_dead(const open_directory& held, file_time now, std::optional<owner_record>& owner) const;
+  [[nodiscard]] bool is_own() const;
+  void remove() noexcept;
+  void renew();
 
   std::shared_ptr<const open_directory> root_;
   std::chrono::milliseconds term_;
@@ -102,7 +99,3 @@ auto guarded(const std::shared_ptr<const place_lock>& lock, const Act& act) {
 }
 
 }  // namespace cairn::inline v0_1::stores::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/place_lock.ipp"  // IWYU pragma: keep
-#endif

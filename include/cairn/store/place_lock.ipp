@@ -31,8 +31,7 @@ inline constexpr std::size_t longest_record = 2048;
   return posix::open_at(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
-CAIRN_INLINE place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term,
-                                    scheduler_job job)
+place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term, scheduler_job job)
     : root_(std::move(root)), term_(term), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
   try {
     make_own();
@@ -52,7 +51,7 @@ CAIRN_INLINE place_lock::place_lock(std::shared_ptr<const open_directory> root, 
   }
 }
 
-CAIRN_INLINE place_lock::~place_lock() {
+place_lock::~place_lock() {
   {
     const std::lock_guard lock(mutex_);
     is_ended_ = true;
@@ -64,7 +63,7 @@ CAIRN_INLINE place_lock::~place_lock() {
 }
 
 /// Makes the lock under a hidden name.
-CAIRN_INLINE void place_lock::make_own() {
+void place_lock::make_own() {
   constexpr int most = 100;
   for (int tries = 0; tries < most; ++tries) {  // an owner may take it for a leftover at any time
     file_ = {};
@@ -82,7 +81,7 @@ CAIRN_INLINE void place_lock::make_own() {
 }
 
 /// False, with errno, if the file cannot be written.
-CAIRN_INLINE bool place_lock::write_record() {
+bool place_lock::write_record() {
   const auto text = to_text(self_);
   for (std::size_t done = 0; done < text.size();) {
     const auto count = posix::retried(
@@ -100,7 +99,7 @@ CAIRN_INLINE bool place_lock::write_record() {
 }
 
 /// Gives the lock its name. False if another one has it.
-CAIRN_INLINE bool place_lock::try_take() {
+bool place_lock::try_take() {
   if (rename_in(*root_, name_, std::string(lock_name), here_)) {
     name_ = lock_name;
     return true;
@@ -112,7 +111,7 @@ CAIRN_INLINE bool place_lock::try_take() {
 }
 
 /// Releases the lock of a dead process. errc::busy if its owner lives.
-CAIRN_INLINE void place_lock::release_dead_owner() {
+void place_lock::release_dead_owner() {
   const auto held = open_in(*root_, std::string(lock_name));
   if (!held.fd) return;
   struct stat about{};
@@ -128,8 +127,7 @@ CAIRN_INLINE void place_lock::release_dead_owner() {
   if (owner) former_writer_ = owner->writer();
 }
 
-CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
-                                      std::optional<owner_record>& owner) const {
+bool place_lock::is_dead(const open_directory& held, file_time now, std::optional<owner_record>& owner) const {
   using clock = std::chrono::steady_clock;
   const auto pause = [&] {
     std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(term_ / 20, std::chrono::milliseconds(1),
@@ -176,7 +174,7 @@ CAIRN_INLINE bool place_lock::is_dead(const open_directory& held, file_time now,
   }
 }
 
-CAIRN_INLINE void place_lock::remove() noexcept {
+void place_lock::remove() noexcept {
   try {
     if (name_ == lock_name && !is_own()) return;
   } catch (...) {  // what is open is its own, unless the file system goes by paths
@@ -184,12 +182,12 @@ CAIRN_INLINE void place_lock::remove() noexcept {
   if (here_.fd) delete_lock(*root_, name_, here_);
 }
 
-CAIRN_INLINE void place_lock::renew() {
+void place_lock::renew() {
   std::unique_lock lock(mutex_);
   while (!ends_.wait_for(lock, term_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
 }
 
-CAIRN_INLINE void place_lock::check_root() const {
+void place_lock::check_root() const {
   struct stat open{}, there{};
   if (::fstat(root_->fd.get(), &open) != 0) fail_io("look at", root_->path);
   if (::stat(root_->path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_->path);
@@ -197,7 +195,7 @@ CAIRN_INLINE void place_lock::check_root() const {
     fail(errc::io, {"the directory ", root_->path, " was moved or deleted while it was in use"});
 }
 
-CAIRN_INLINE void place_lock::check() const {
+void place_lock::check() const {
   process_.check("the lock of " + root_->path);
   check_root();
   if (is_own()) return;
@@ -205,7 +203,7 @@ CAIRN_INLINE void place_lock::check() const {
                     ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
 }
 
-CAIRN_INLINE void place_lock::check_lost() const {
+void place_lock::check_lost() const {
   try {
     check();
   } catch (const error& failure) {
@@ -214,7 +212,7 @@ CAIRN_INLINE void place_lock::check_lost() const {
 }
 
 /// Whether the lock has its name, and is that of this object.
-CAIRN_INLINE bool place_lock::is_own() const {
+bool place_lock::is_own() const {
   const auto name = sentence({lock_name, "/", owner_file});
   char text[longest_record];
   ssize_t count = -1;

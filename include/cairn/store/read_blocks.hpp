@@ -7,7 +7,6 @@
 #include <span>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
@@ -30,14 +29,9 @@ struct block_run {
 /// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and throws errc::corrupt after the
 /// first one that does not match its checksum: memory of the steps may then have changed. O(n log n) for n steps, which may be in any order and
 /// overlap.
-CAIRN_INLINE void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify,
-                              unsigned threads);
+void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
 
 /// Reads and checks the blocks that have not been checked yet, all of them before it returns. errc::corrupt names file, byte and leaf.
-CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
+void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/read_blocks.ipp"  // IWYU pragma: keep
-#endif

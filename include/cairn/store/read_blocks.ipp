@@ -197,14 +197,12 @@ inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std
   return tasks;
 }
 
-CAIRN_INLINE void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify,
-                              unsigned threads) {
+void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads) {
   steps = cut_steps(std::move(steps));
   run_tasks(checkpoint, tasks_of(checkpoint, steps, verify), steps, threads);
 }
 
-CAIRN_INLINE void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs,
-                                unsigned threads) {
+void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
   std::vector<read_task> blocks;
   for (const auto& run : runs) {
     const auto& shard = checkpoint.shards[run.shard];

@@ -16,7 +16,6 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
@@ -41,22 +40,22 @@ struct read_options {
 };
 
 /// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid, errc::mismatch.
-CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
-                                 std::span<const read_request> requests);
+void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
+                    std::span<const read_request> requests);
 
 /// The request for all of leaf number `index`. errc::invalid when there is no such leaf, or `out` has another size.
-[[nodiscard]] CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
-                                                    std::size_t index, std::span<std::byte> out);
+[[nodiscard]] read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves, std::size_t index,
+                                       std::span<std::byte> out);
 
 /// A published checkpoint. Opening reads the index; a shard is opened when it is needed. Thread-safe after construction.
 class checkpoint_reader {
  public:
   /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors: not_found, corrupt, unsupported,
   /// io; each names the file.
-  CAIRN_INLINE checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {});
+  checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {});
 
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
-  CAIRN_INLINE checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
+  checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
 
   [[nodiscard]] const catalog& contents() const noexcept { return opened_->contents; }
   [[nodiscard]] const checkpoint_info& info() const noexcept { return opened_->index.info; }
@@ -70,14 +69,14 @@ class checkpoint_reader {
 
   /// Opens the files of up to `most` shards, which then stay readable when the checkpoint is replaced or removed, unless `files` closes them for
   /// others. Returns their number.
-  CAIRN_INLINE std::size_t hold(std::size_t most) const;
+  std::size_t hold(std::size_t most) const;
 
   /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file that Cairn did
   /// not write has no checksums, and passes. Threads: see read_options.
-  CAIRN_INLINE void verify(unsigned threads = 0) const;
+  void verify(unsigned threads = 0) const;
 
   /// Checks the blocks that hold the given leaves, as above.
-  CAIRN_INLINE void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
+  void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
   /// How a leaf is stored, as the index says.
   [[nodiscard]] const leaf_storage& storage_of(std::size_t leaf) const noexcept { return opened_->index.storage[leaf]; }
@@ -123,26 +122,21 @@ class checkpoint_reader {
 
   /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size; unsupported for an encoded leaf;
   /// corrupt, after which the memory may have changed, unless all of it had been verified.
-  CAIRN_INLINE void read(std::span<const read_request> requests, const read_options& options = {}) const;
+  void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
   /// The bytes of its data section.
   [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
 
   /// Reads bytes of the data section of a shard, from `begin` on.
-  CAIRN_INLINE void read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out,
-                         const read_options& options = {}) const;
+  void read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out, const read_options& options = {}) const;
 
   /// Reads the stored bytes of a slice, encoded or not, into memory of their number.
-  CAIRN_INLINE void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const;
+  void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const;
 
  private:
-  CAIRN_INLINE explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened);
+  explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened);
 
   std::shared_ptr<stored_checkpoint> opened_;
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/reader.ipp"  // IWYU pragma: keep
-#endif

@@ -66,8 +66,8 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
   for (const auto& [to, memory] : copies) scatter(*to, 0, memory.bytes());
 }
 
-CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
-                                 std::span<const read_request> requests) {
+void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
+                    std::span<const read_request> requests) {
   for (const auto& [index, into, region, first] : requests) {
     if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
     const auto& leaf = leaves[index];
@@ -85,43 +85,41 @@ CAIRN_INLINE void check_requests(std::string_view origin, std::span<const stored
   }
 }
 
-CAIRN_INLINE read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves, std::size_t index,
-                                      std::span<std::byte> out) {
+read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves, std::size_t index,
+                         std::span<std::byte> out) {
   if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
   const auto& leaf = leaves[index];
   if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
   return {index, {leaf.type, leaf.shape, out.data(), {}}};
 }
 
-CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened)
-    : opened_(std::move(opened)) {
+checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) : opened_(std::move(opened)) {
   set_fetch([from = opened_.get()](std::size_t index, std::span<std::byte> out) {
     const read_request all[] = {request_for(from->contents.origin, from->contents.leaves, index, out)};
     read_leaves(*from, all, {});
   });
 }
 
-CAIRN_INLINE checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name,
-                                                  std::shared_ptr<file_pool> files)
+checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files)
     : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name, std::move(files)))) {}
 
-CAIRN_INLINE checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
+checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
     : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
 
-CAIRN_INLINE std::size_t checkpoint_reader::hold(std::size_t most) const {
+std::size_t checkpoint_reader::hold(std::size_t most) const {
   const auto count = std::min(most, opened_->shards.size());
   for (std::size_t i = 0; i < count; ++i) opened_->shards.hold(i);
   return count;
 }
 
-CAIRN_INLINE void checkpoint_reader::verify(unsigned threads) const {
+void checkpoint_reader::verify(unsigned threads) const {
   std::vector<block_run> runs;
   for (std::size_t i = 0; i < opened_->shards.size(); ++i)
     runs.push_back({i, 0, opened_->shards[i].metadata.blocks.size()});
   verify_blocks(*opened_, runs, threads);
 }
 
-CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
+void checkpoint_reader::verify(std::span<const std::size_t> leaves, unsigned threads) const {
   std::vector<block_run> runs;
   for (const auto leaf : leaves)
     for (const auto& slice : opened_->slices_of(leaf)) {
@@ -132,18 +130,17 @@ CAIRN_INLINE void checkpoint_reader::verify(std::span<const std::size_t> leaves,
   verify_blocks(*opened_, runs, threads);
 }
 
-CAIRN_INLINE void checkpoint_reader::read(const stored_slice& slice, std::span<std::byte> out,
-                                          const read_options& options) const {
+void checkpoint_reader::read(const stored_slice& slice, std::span<std::byte> out, const read_options& options) const {
   read(slice.shard, slice.begin, out.first(slice.bytes), options);
 }
 
-CAIRN_INLINE void checkpoint_reader::read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out,
-                                          const read_options& options) const {
+void checkpoint_reader::read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out,
+                             const read_options& options) const {
   const memory_view whole{dtype::u8, {out.size()}, out.data(), {}};
   read_blocks(*opened_, {{shard, begin, begin + out.size(), &whole, 0}}, options.verify, options.threads);
 }
 
-CAIRN_INLINE void checkpoint_reader::read(std::span<const read_request> requests, const read_options& options) const {
+void checkpoint_reader::read(std::span<const read_request> requests, const read_options& options) const {
   check_requests(opened_->contents.origin, opened_->contents.leaves, requests);
   read_leaves(*opened_, requests, options);
 }

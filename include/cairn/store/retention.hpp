@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
 namespace cairn::inline v0_1 {
@@ -51,20 +50,16 @@ struct retention_rules {
 };
 
 /// Throws errc::invalid for a rule of 0.
-CAIRN_INLINE void check_rules(const retention_rules& rules);
+void check_rules(const retention_rules& rules);
 
 /// Whether the rule can compare anything: a usable entry has a number for its metric.
-[[nodiscard]] CAIRN_INLINE bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule);
+[[nodiscard]] bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule);
 
 /// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it is built on. The
 /// newest checkpoint is never among them, nor the newest one whose loss is finite while a newer one has a loss that is not, nor one that is
 /// pinned, nor one that a kept one needs, directly or not. O(n log n).
-[[nodiscard]] CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
-                                                               const retention_rules& rules);
+[[nodiscard]] std::vector<removal> plan_retention(std::span<const retained_entry> entries,
+                                                  const retention_rules& rules);
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/retention.ipp"  // IWYU pragma: keep
-#endif

@@ -15,7 +15,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void check_rules(const retention_rules& rules) {
+void check_rules(const retention_rules& rules) {
   const auto fail_zero = [](std::string_view rule) { fail(errc::invalid, {rule, " is 0: std::nullopt is no rule"}); };
   if (rules.keep_last == std::size_t{0}) fail_zero("keep_last");
   if (rules.keep_best && rules.keep_best->count == 0) fail_zero("keep_best.count");
@@ -27,7 +27,7 @@ inline bool has_metric(const retained_entry& entry, const keep_best_rule& rule) 
   return at != entry.metrics.end() && !is_nan(at->second);
 }
 
-CAIRN_INLINE bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule) {
+bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule) {
   return std::any_of(entries.begin(), entries.end(),
                      [&](const retained_entry& each) { return each.is_usable && has_metric(each, rule); });
 }
@@ -74,8 +74,7 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
   return all;
 }
 
-CAIRN_INLINE std::vector<removal> plan_retention(std::span<const retained_entry> entries,
-                                                 const retention_rules& rules) {
+std::vector<removal> plan_retention(std::span<const retained_entry> entries, const retention_rules& rules) {
   check_rules(rules);
   if (!rules.any()) return {};
   if (rules.keep_best && !has_metric(entries, *rules.keep_best)) return {};

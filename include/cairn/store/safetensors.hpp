@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/store/base.hpp"
@@ -40,21 +39,16 @@ struct safetensors_header {
 };
 
 /// The product of `shape` and `width`; false when it does not fit 64 bits.
-[[nodiscard]] CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept;
+[[nodiscard]] bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept;
 
 /// The header as it stands at the start of the file: length, JSON, spaces up to a multiple of `data_alignment`. errc::invalid for a
 /// key that is not UTF-8, appears twice or is "__metadata__", and for a header above `max_header_bytes`.
-[[nodiscard]] CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& header);
+[[nodiscard]] std::string write_safetensors_header(const safetensors_header& header);
 
 /// Reads and checks the header of `file`: all sizes and offsets in it are compared with the size of the file before they are used.
 /// Accepts any safetensors file, whatever its order and alignment. `origin` names the file in messages. Errors: corrupt; unsupported for a dtype
 /// without a C++ type. `expected`: the checksum of all before the data section, if it is known.
-[[nodiscard]] CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file,
-                                                                      std::string_view origin,
-                                                                      std::optional<std::uint64_t> expected = {});
+[[nodiscard]] safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin,
+                                                         std::optional<std::uint64_t> expected = {});
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/safetensors.ipp"  // IWYU pragma: keep
-#endif

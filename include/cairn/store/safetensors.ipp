@@ -19,7 +19,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept {
+bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept {
   bytes = width;
   if (std::find(shape.begin(), shape.end(), 0U) != shape.end()) bytes = 0;
   for (const auto n : shape)
@@ -27,7 +27,7 @@ CAIRN_INLINE bool checked_bytes(const extents& shape, std::uint64_t width, std::
   return true;
 }
 
-CAIRN_INLINE std::string write_safetensors_header(const safetensors_header& header) {
+std::string write_safetensors_header(const safetensors_header& header) {
   json_writer json;
   json.begin_object().key("__metadata__").begin_object();
   for (const auto& [key, value] : header.metadata) json.key(key, "the metadata key").text(value, "the metadata");
@@ -124,8 +124,8 @@ inline void check_layout(safetensors_header& header, std::string_view origin) {
     fail(errc::corrupt, {origin, ": the tensors end at byte ", filled, " of a data section of ", header.data_bytes});
 }
 
-CAIRN_INLINE safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin,
-                                                        std::optional<std::uint64_t> expected) {
+safetensors_header read_safetensors_header(const stores::source& file, std::string_view origin,
+                                           std::optional<std::uint64_t> expected) {
   const std::uint64_t size = file.size();
   if (size < 8) fail(errc::corrupt, {origin, ": ", size, " bytes are too few for a safetensors file"});
   std::uint64_t length = 0;

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
@@ -34,8 +33,8 @@ struct shard_layout {
 
 /// Lays out the shard that holds `pieces`: the widest elements first, so that every element is aligned in the file, then by path. The
 /// same leaves give the same bytes. errc::invalid for a piece that is not part of its leaf.
-[[nodiscard]] CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
-                                                      std::uint64_t step);
+[[nodiscard]] shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
+                                         std::uint64_t step);
 
 /// The shape of the array that a leaf is, or is a box of.
 [[nodiscard]] inline const extents& whole_shape(const leaf& of) noexcept {
@@ -43,13 +42,9 @@ struct shard_layout {
 }
 
 /// The elements of the whole array that a piece in shard `shard` has.
-[[nodiscard]] CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard);
+[[nodiscard]] placed_piece place_of(const leaf& of, const piece& which, std::size_t shard);
 
 /// Puts the checksums of the blocks into the header of the laid-out shard.
-CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks);
+void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/shard.ipp"  // IWYU pragma: keep
-#endif

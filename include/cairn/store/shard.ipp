@@ -15,7 +15,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE placed_piece place_of(const leaf& of, const piece& which, std::size_t shard) {
+placed_piece place_of(const leaf& of, const piece& which, std::size_t shard) {
   if (!of.place) return {shard, which.first, which.count, {}};
   if (of.place->whole.size() == 1) return {shard, of.place->first.front(), which.count, {}};
   return {shard, 0, which.count, box{of.place->first, of.shape}};
@@ -38,8 +38,7 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
   });
 }
 
-CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces,
-                                        std::uint64_t step) {
+shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces, std::uint64_t step) {
   sort_pieces(leaves, pieces);
   shard_layout layout;
   json_writer slices;
@@ -83,7 +82,7 @@ CAIRN_INLINE shard_layout lay_out_shard(std::span<const leaf> leaves, std::vecto
   return layout;
 }
 
-CAIRN_INLINE void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks) {
+void set_block_checksums(shard_layout& layout, std::span<const std::uint64_t> blocks) {
   constexpr std::string_view key = "\"cairn.blocks\":\"";
   std::string digits;
   for (const auto block : blocks) append_hex(digits, block);

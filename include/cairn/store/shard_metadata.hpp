@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "cairn/core/box.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/chain_metadata.hpp"
@@ -66,14 +65,9 @@ struct shard_metadata {
 
 /// Reads Cairn's metadata of a parsed header. errc::corrupt where they contradict the file, errc::unsupported for another
 /// format version and for what a newer version of Cairn wrote; both name `origin`.
-[[nodiscard]] CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header,
-                                                              std::string_view origin);
+[[nodiscard]] shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin);
 
 /// "w[0:70]":{"leaf":"w","shape":[10,10],"first":0,"count":70}, or for a box "w[0:3,4:8]":{"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]}
-CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice);
+void write_slice(json_writer& json, std::string_view key, const slice_info& slice);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/shard_metadata.ipp"  // IWYU pragma: keep
-#endif

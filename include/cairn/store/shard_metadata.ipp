@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
+void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
   json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");
   write_shape(json.key("shape"), slice.shape);
   if (!slice.region)
@@ -126,7 +126,7 @@ inline void check_encodings(const safetensors_header& header, const shard_metada
     fail(errc::corrupt, {origin, ": cairn.encoded names a tensor that is not there"});
 }
 
-CAIRN_INLINE shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin) {
+shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin) {
   shard_metadata metadata;
   const auto format = header.metadata.find("cairn.format");
   if (format == header.metadata.end()) return metadata;

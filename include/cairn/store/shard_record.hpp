@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/store/index.hpp"
@@ -30,19 +29,15 @@ struct shard_record {
   std::vector<std::uint64_t> sample{};  ///< hashes, for the comparison of ranks
 };
 
-[[nodiscard]] CAIRN_INLINE std::string write_shard_record(const shard_record& record);
+[[nodiscard]] std::string write_shard_record(const shard_record& record);
 
 /// errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_view origin);
+[[nodiscard]] shard_record read_shard_record(std::string_view text, std::string_view origin);
 
 /// Losses by path, as JSON text.
-[[nodiscard]] CAIRN_INLINE std::string write_losses(const std::map<std::string, loss>& lost);
+[[nodiscard]] std::string write_losses(const std::map<std::string, loss>& lost);
 
 /// errc::corrupt names `origin`.
-[[nodiscard]] CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
+[[nodiscard]] std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/shard_record.ipp"  // IWYU pragma: keep
-#endif

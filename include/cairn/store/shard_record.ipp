@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::string write_shard_record(const shard_record& record) {
+std::string write_shard_record(const shard_record& record) {
   json_writer json;
   json.begin_object().key("shards").begin_list();
   for (const auto& each : record.shards)
@@ -49,7 +49,7 @@ CAIRN_INLINE std::string write_shard_record(const shard_record& record) {
   return json.end_object().take();
 }
 
-CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_view origin) {
+shard_record read_shard_record(std::string_view text, std::string_view origin) {
   shard_record record;
   struct numbered {
     std::size_t leaf = 0;
@@ -103,7 +103,7 @@ CAIRN_INLINE shard_record read_shard_record(std::string_view text, std::string_v
   return record;
 }
 
-CAIRN_INLINE std::string write_losses(const std::map<std::string, loss>& lost) {
+std::string write_losses(const std::map<std::string, loss>& lost) {
   json_writer json;
   json.begin_object().key("lost").begin_list();
   for (const auto& [path, each] : lost) {
@@ -113,7 +113,7 @@ CAIRN_INLINE std::string write_losses(const std::map<std::string, loss>& lost) {
   return json.end_list().end_object().take();
 }
 
-CAIRN_INLINE std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin) {
+std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin) {
   std::vector<std::pair<std::string, loss>> read;
   const auto of_newest = [&]() -> loss& { return read.back().second; };
   const auto one = json_object({{"path", json_text([&](const json_value& path) { read.back().first = path.text; })},

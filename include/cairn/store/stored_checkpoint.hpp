@@ -13,7 +13,6 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/file_pool.hpp"
@@ -50,9 +49,9 @@ struct stored_checkpoint {
 
   /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements. Opens their shards; errc::corrupt
   /// where these do not have what the index says.
-  [[nodiscard]] CAIRN_INLINE std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const;
+  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const;
   /// The slice of one piece of the leaf's layout. Opens its shard alone.
-  [[nodiscard]] CAIRN_INLINE stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
+  [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
 };
 
 /// Calls `act(in_piece, in_region, count)` for each run of consecutive elements that a piece and a box of an array of this shape have in common, with
@@ -80,15 +79,14 @@ void for_each_common_run(const Piece& a, const Other& b, const extents& shape, c
 
 /// Opens checkpoint `name` and checks its index. If it is replaced meanwhile, as by merging, either the old or the new one is
 /// opened. `files` keeps its shards open. Errors: not_found, corrupt, unsupported, io.
-[[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
-                                                             std::shared_ptr<file_pool> files = {});
+[[nodiscard]] stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
+                                                std::shared_ptr<file_pool> files = {});
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
-[[nodiscard]] CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin);
+[[nodiscard]] stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin);
 
 /// Whether another checkpoint has replaced the one whose index listed `shards`.
-[[nodiscard]] CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name,
-                                            const std::vector<index_shard>& shards);
+[[nodiscard]] bool is_replaced(const any_store& store, std::string_view name, const std::vector<index_shard>& shards);
 
 /// Calls `open`. If it fails and `replaced` returns true, the checkpoint was replaced meanwhile: calls `open` again.
 template <class Open, class Replaced>
@@ -104,7 +102,3 @@ auto open_again(const Open& open, const Replaced& replaced) {
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/stored_checkpoint.ipp"  // IWYU pragma: keep
-#endif

@@ -13,7 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_piece piece) const {
+stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_piece piece) const {
   const auto& [path, type, shape] = contents.leaves[leaf];
   const auto& storage = index.storage[leaf];
   const auto& shard = shards[piece.shard];
@@ -41,7 +41,7 @@ CAIRN_INLINE stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_p
           encoded};
 }
 
-CAIRN_INLINE std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const leaf_part& part) const {
+std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const leaf_part& part) const {
   const auto& shape = contents.leaves[leaf].shape;
   const auto& region = part.region;
   std::vector<stored_slice> slices;
@@ -174,7 +174,7 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
   }
 }
 
-CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name, const std::vector<index_shard>& shards) {
+bool is_replaced(const any_store& store, std::string_view name, const std::vector<index_shard>& shards) {
   try {
     return read_index(store, name).shards != shards;
   } catch (const error&) {
@@ -182,8 +182,7 @@ CAIRN_INLINE bool is_replaced(const any_store& store, std::string_view name, con
   }
 }
 
-CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
-                                               std::shared_ptr<file_pool> files) {
+stored_checkpoint open_checkpoint(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files) {
   if (!files) files = std::make_shared<file_pool>();
   std::vector<index_shard> listed;
   const auto open = [&] {
@@ -210,7 +209,7 @@ CAIRN_INLINE stored_checkpoint open_checkpoint(const any_store& store, std::stri
   return open_again(open, [&] { return is_replaced(store, name, listed); });
 }
 
-CAIRN_INLINE stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
+stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
   stored_checkpoint opened;
   opened.contents.origin = origin;
   const auto only = std::make_shared<std::unique_ptr<stores::source>>(std::move(file));

@@ -5,23 +5,18 @@
 #include <cstdint>
 #include <string>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/structure.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
 
 /// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its only key.
-[[nodiscard]] CAIRN_INLINE std::string write_structure(const structure& all);
+[[nodiscard]] std::string write_structure(const structure& all);
 
 /// As above, as the next value of `json`.
-CAIRN_INLINE void write_structure(json_writer& json, const structure& all);
+void write_structure(json_writer& json, const structure& all);
 
 /// The form of a structure, which is read into `all`, from a file of `file_bytes` bytes.
-[[nodiscard]] CAIRN_INLINE json_form structure_form(structure& all, std::uint64_t file_bytes);
+[[nodiscard]] json_form structure_form(structure& all, std::uint64_t file_bytes);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/structure.ipp"  // IWYU pragma: keep
-#endif

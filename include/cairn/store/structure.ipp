@@ -37,7 +37,7 @@ inline constexpr std::uint64_t least_key_bytes = 8;
 /// The least bytes of a key in the text. In the file a comma and two backslashes are added.
 inline constexpr std::size_t least_key_text = least_key_bytes - 3;
 
-CAIRN_INLINE void write_structure(json_writer& json, const structure& all) {
+void write_structure(json_writer& json, const structure& all) {
   json.begin_object();
   for (const auto& [path, entry] : all) {
     const auto& [name, value] = structure_fields[static_cast<std::size_t>(entry.what)];
@@ -56,13 +56,13 @@ CAIRN_INLINE void write_structure(json_writer& json, const structure& all) {
   json.end_object();
 }
 
-CAIRN_INLINE std::string write_structure(const structure& all) {
+std::string write_structure(const structure& all) {
   json_writer json;
   write_structure(json, all);
   return json.take();
 }
 
-CAIRN_INLINE json_form structure_form(structure& all, std::uint64_t file_bytes) {
+json_form structure_form(structure& all, std::uint64_t file_bytes) {
   struct reading {
     structure::mapped_type* entry = nullptr;
     unsigned fields = 0;

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "cairn/core/checkpoint_info.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/structure.hpp"
@@ -53,34 +52,33 @@ class checkpoint_writer {
  public:
   /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from number `first` on. `spec` must outlive the writer; its `shards` and
   /// `parent` are not used. No I/O yet. errc::invalid for two leaves of one path.
-  CAIRN_INLINE checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
-                                 std::size_t shards, std::size_t first = 0);
+  checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec, std::size_t shards,
+                    std::size_t first = 0);
 
   /// Begins the checkpoint before its first shard is added. Returns what other writers need to join it.
-  CAIRN_INLINE std::string begin();
+  std::string begin();
 
   /// Joins the checkpoint that another writer has begun. Then only `add` and `record` may be called.
-  CAIRN_INLINE void join(std::string_view attempt);
+  void join(std::string_view attempt);
 
   /// Writes the next shards; the memory of their pieces is no longer used afterwards. `later_bytes` is an estimate of what later calls will add, for
   /// progress.
-  CAIRN_INLINE void add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes = 0);
+  void add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes = 0);
 
   /// What the writer that has begun the checkpoint needs to know of the shards of this one. The leaves from number `common` on, and
   /// `own_structure`, are those that this writer alone has.
-  [[nodiscard]] CAIRN_INLINE shard_record record(std::size_t common, structure own_structure) const;
+  [[nodiscard]] shard_record record(std::size_t common, structure own_structure) const;
 
   /// Lists the shard that another writer has written after those that have been added. `pieces` are its pieces of the first `common` leaves; it has all of
   /// its own ones. Returns the stored bytes of these.
-  CAIRN_INLINE std::uint64_t add_written(const shard_record& written, std::size_t common,
-                                         std::span<const piece> pieces);
+  std::uint64_t add_written(const shard_record& written, std::size_t common, std::span<const piece> pieces);
 
   /// Bytes of each of the spec's leaves in the shards that have been added or listed.
-  [[nodiscard]] CAIRN_INLINE std::vector<std::uint64_t> stored_bytes() const;
+  [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const;
 
   /// Writes the index, which contains the checksums of the headers, and publishes. With shards of other writers, errc::corrupt if what these have said of them
   /// gives an index that cannot be read.
-  CAIRN_INLINE written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
+  written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
 
   /// Bytes of the shards that have been added.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
@@ -96,12 +94,12 @@ class checkpoint_writer {
   [[nodiscard]] const leaf& leaf_at(std::size_t number) const {
     return number < spec_.leaves.size() ? spec_.leaves[number] : others_[number - spec_.leaves.size()];
   }
-  [[nodiscard]] CAIRN_INLINE std::vector<std::size_t> leaves_by_path() const;
-  CAIRN_INLINE void lay_out(new_shard& shard, const std::vector<write_piece>& pieces);
-  CAIRN_INLINE void list_leaves();
+  [[nodiscard]] std::vector<std::size_t> leaves_by_path() const;
+  void lay_out(new_shard& shard, const std::vector<write_piece>& pieces);
+  void list_leaves();
   /// `total`: the bytes of all data sections, for progress.
-  CAIRN_INLINE void write_files(std::span<new_shard> shards, std::uint64_t total);
-  CAIRN_INLINE void write_data(std::span<new_shard> shards, std::uint64_t total);
+  void write_files(std::span<new_shard> shards, std::uint64_t total);
+  void write_data(std::span<new_shard> shards, std::uint64_t total);
 
   any_store& store_;
   std::string name_;
@@ -120,15 +118,10 @@ class checkpoint_writer {
 /// Writes and commits the checkpoint `name`, in place of an older one of that name. Takes a few MiB per thread beyond the state. Errors:
 /// what the store throws; errc::invalid for two leaves of one path, a path that is not UTF-8, a piece that is not part of its leaf. A
 /// failure leaves nothing behind.
-CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
+written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
 
 /// Publishes the checkpoint `name` with another index of the same shards, which are not written again. False, and nothing has changed, if the
 /// store cannot keep files.
-CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index);
+bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index);
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/store/writer.ipp"        // IWYU pragma: keep
-#include "cairn/store/writer_ranks.ipp"  // IWYU pragma: keep
-#endif

@@ -116,8 +116,8 @@ inline void write_text(stores::sink& out, std::string_view text) {
   out.write(0, all);
 }
 
-CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
-                                                  std::size_t shards, std::size_t first)
+checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec,
+                                     std::size_t shards, std::size_t first)
     : store_(store),
       name_(name),
       spec_(spec),
@@ -132,7 +132,7 @@ CAIRN_INLINE checkpoint_writer::checkpoint_writer(any_store& store, std::string_
 }
 
 /// The leaves in the order of the index. Two of one path must be boxes of one array.
-CAIRN_INLINE std::vector<std::size_t> checkpoint_writer::leaves_by_path() const {
+std::vector<std::size_t> checkpoint_writer::leaves_by_path() const {
   auto order = sorted_order(spec_.leaves.size() + others_.size(),
                             [&](std::size_t a, std::size_t b) { return leaf_at(a).path < leaf_at(b).path; });
   for (std::size_t i = 1; i < order.size(); ++i) {
@@ -142,7 +142,7 @@ CAIRN_INLINE std::vector<std::size_t> checkpoint_writer::leaves_by_path() const 
   return order;
 }
 
-CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes) {
+void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
   std::vector<new_shard> made(shards.size());
   for (std::size_t i = 0; i < made.size(); ++i) lay_out(made[i], shards[i]);
@@ -155,7 +155,7 @@ CAIRN_INLINE void checkpoint_writer::add(std::span<const std::vector<write_piece
     write_files(std::span(made).subspan(first, std::min(most_open, made.size() - first)), total);
 }
 
-CAIRN_INLINE void checkpoint_writer::write_files(std::span<new_shard> shards, std::uint64_t total) {
+void checkpoint_writer::write_files(std::span<new_shard> shards, std::uint64_t total) {
   // 1. Hash and write the data, chunk by chunk.
   for (std::size_t i = 0; i < shards.size(); ++i)
     shards[i].out = &transaction_->create(shard_file(added_ + i, shards_), shards[i].bytes());
@@ -172,7 +172,7 @@ CAIRN_INLINE void checkpoint_writer::write_files(std::span<new_shard> shards, st
   transaction_->prepare();
 }
 
-CAIRN_INLINE written_checkpoint checkpoint_writer::commit(std::optional<checkpoint_ref> parent) {
+written_checkpoint checkpoint_writer::commit(std::optional<checkpoint_ref> parent) {
   index_.parent = std::move(parent);
   list_leaves();
   const auto text = write_index(index_);
@@ -182,7 +182,7 @@ CAIRN_INLINE written_checkpoint checkpoint_writer::commit(std::optional<checkpoi
   return {bytes_ + text.size(), checkpoint_id(index_)};
 }
 
-CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>& pieces) {
+void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>& pieces) {
   const auto number = laid_out_++;
   shard.layout = lay_out_shard(spec_.leaves, pieces, spec_.info.step);
   shard.blocks.resize(block_count(shard.layout.header.data_bytes));
@@ -197,7 +197,7 @@ CAIRN_INLINE void checkpoint_writer::lay_out(new_shard& shard, const std::vector
 }
 
 /// Lists the leaves in the index, by path, with where their pieces are.
-CAIRN_INLINE void checkpoint_writer::list_leaves() {
+void checkpoint_writer::list_leaves() {
   if (!others_.empty()) by_path_ = leaves_by_path();
   const auto& order = by_path_;
   for (std::size_t i = 0; i < order.size();) {
@@ -222,7 +222,7 @@ CAIRN_INLINE void checkpoint_writer::list_leaves() {
   }
 }
 
-CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t total) {
+void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t total) {
   // All sinks of a store are of one kind.
   bool is_aligned = false, is_memory = true;
   unsigned threads = spec_.threads;
@@ -266,7 +266,7 @@ CAIRN_INLINE void checkpoint_writer::write_data(std::span<new_shard> shards, std
   });
 }
 
-CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
+written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
   const auto whole = from_leaves<write_piece>(spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{});
   const auto& pieces = spec.shards.empty() ? whole : spec.shards;
   checkpoint_writer writer(store, name, spec, pieces.size());
@@ -274,7 +274,7 @@ CAIRN_INLINE written_checkpoint write_checkpoint(any_store& store, std::string_v
   return writer.commit(spec.parent);
 }
 
-CAIRN_INLINE bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index) {
+bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index) {
   const auto transaction = store.begin(name);
   for (const auto& shard : index.shards)
     if (!transaction->keep(shard.file)) return false;

@@ -8,14 +8,14 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::string checkpoint_writer::begin() {
+std::string checkpoint_writer::begin() {
   transaction_ = store_.begin(name_);
   return transaction_->attempt();
 }
 
-CAIRN_INLINE void checkpoint_writer::join(std::string_view attempt) { transaction_ = store_.join(name_, attempt); }
+void checkpoint_writer::join(std::string_view attempt) { transaction_ = store_.join(name_, attempt); }
 
-CAIRN_INLINE shard_record checkpoint_writer::record(std::size_t common, structure own_structure) const {
+shard_record checkpoint_writer::record(std::size_t common, structure own_structure) const {
   shard_record made{
       .shards = index_.shards, .data_bytes = index_.total_size, .own_structure = std::move(own_structure)};
   for (std::size_t number = 0; number < pieces_.size(); ++number)
@@ -31,8 +31,8 @@ CAIRN_INLINE shard_record checkpoint_writer::record(std::size_t common, structur
   return made;
 }
 
-CAIRN_INLINE std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::size_t common,
-                                                          std::span<const piece> pieces) {
+std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::size_t common,
+                                             std::span<const piece> pieces) {
   lists_others_ = true;
   std::map<std::size_t, std::uint64_t> raw_bytes;  // of the pieces of a leaf, if none were encoded
   const auto place = [&](std::size_t number, const piece& each) {
@@ -69,7 +69,7 @@ CAIRN_INLINE std::uint64_t checkpoint_writer::add_written(const shard_record& wr
   return own_bytes;
 }
 
-CAIRN_INLINE std::vector<std::uint64_t> checkpoint_writer::stored_bytes() const {
+std::vector<std::uint64_t> checkpoint_writer::stored_bytes() const {
   std::vector<std::uint64_t> bytes;
   bytes.reserve(spec_.leaves.size());
   for (std::size_t number = 0; number < spec_.leaves.size(); ++number) bytes.push_back(pieces_[number].bytes);

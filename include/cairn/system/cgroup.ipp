@@ -53,7 +53,7 @@ void for_each_group(std::string_view membership, const std::string& mount, const
   }
 }
 
-CAIRN_INLINE std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount, std::uint64_t swap) {
+std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount, std::uint64_t swap) {
   std::uint64_t least = no_limit;
   for_each_group(membership, mount, [&](const std::string& group, bool is_version_2) {
     const auto memory = limit_of_file(group + (is_version_2 ? "memory.max" : "memory.limit_in_bytes"));
@@ -64,7 +64,7 @@ CAIRN_INLINE std::uint64_t cgroup_memory(std::string_view membership, const std:
   return least;
 }
 
-CAIRN_INLINE memory_left cgroup_memory_left(std::string_view membership, const std::string& mount) {
+memory_left cgroup_memory_left(std::string_view membership, const std::string& mount) {
   memory_left least;
   for_each_group(membership, mount, [&](const std::string& group, bool is_version_2) {
     const auto limit_file = group + (is_version_2 ? "memory.max" : "memory.limit_in_bytes");
@@ -79,7 +79,7 @@ CAIRN_INLINE memory_left cgroup_memory_left(std::string_view membership, const s
   return least;
 }
 
-CAIRN_INLINE std::uint64_t cgroup_memory(std::uint64_t swap) {
+std::uint64_t cgroup_memory(std::uint64_t swap) {
   return cgroup_memory(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
 }
 

@@ -9,8 +9,6 @@
 #include <set>
 #include <vector>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::detail {
 
 // Of OpenMP, where the program has it: with OMP_PROC_BIND it pins the main thread before the program begins.

@@ -12,8 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
-
 namespace cairn::inline v0_1::detail {
 
 /// A JSON text nested deeper than this is refused.
@@ -70,35 +68,35 @@ struct json_field {
 
 /// Reads a JSON object of the form `root`. `origin` names the text in messages. errc::corrupt names the field and the cause: not
 /// JSON in UTF-8, not of the form, a key that appears twice in an object, too deep.
-CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, const json_form& root);
+void read_json(std::string_view text, std::string_view origin, const json_form& root);
 
 /// Writes one JSON value. Each function except `line` and `take` writes the next part of it.
 class json_writer {
  public:
-  CAIRN_INLINE json_writer();
+  json_writer();
   json_writer(const json_writer&) = delete;
   json_writer& operator=(const json_writer&) = delete;
-  CAIRN_INLINE ~json_writer();
+  ~json_writer();
 
-  CAIRN_INLINE json_writer& begin_object();
-  CAIRN_INLINE json_writer& end_object();
-  CAIRN_INLINE json_writer& begin_list();
-  CAIRN_INLINE json_writer& end_list();
+  json_writer& begin_object();
+  json_writer& end_object();
+  json_writer& begin_list();
+  json_writer& end_list();
   /// A string, and spaces after one that is shorter than `least_bytes` with its quotes. errc::invalid, with `what` named, when it is
   /// not UTF-8.
-  CAIRN_INLINE json_writer& text(std::string_view value, std::string_view what = "a text", std::size_t least_bytes = 0);
+  json_writer& text(std::string_view value, std::string_view what = "a text", std::size_t least_bytes = 0);
   /// The key of the next value; as `text`.
   json_writer& key(std::string_view name, std::string_view what = "a key") { return text(name, what); }
-  CAIRN_INLINE json_writer& natural(std::uint64_t value);
+  json_writer& natural(std::uint64_t value);
   /// The shortest text that reads back exactly; NaN and infinities become the strings "nan", "inf", "-inf".
-  CAIRN_INLINE json_writer& real(const double& value);  // by reference: see float_bits.hpp
+  json_writer& real(const double& value);  // by reference: see float_bits.hpp
   /// A number that is a text already.
-  CAIRN_INLINE json_writer& number(std::string_view digits);
+  json_writer& number(std::string_view digits);
   /// Begins a new line before the next key or value.
-  CAIRN_INLINE json_writer& line();
+  json_writer& line();
 
   /// What has been written. Nothing can be written after that.
-  [[nodiscard]] CAIRN_INLINE std::string take();
+  [[nodiscard]] std::string take();
 
  private:
   class output;
@@ -106,7 +104,7 @@ class json_writer {
 };
 
 /// `text` with U+FFFD for every byte that is no part of a UTF-8 character.
-[[nodiscard]] CAIRN_INLINE std::string to_utf8(std::string_view text);
+[[nodiscard]] std::string to_utf8(std::string_view text);
 
 /// `take(const json_value&)` uses the value. It returns nothing, or what is wrong with the value, "" if nothing is.
 template <class Take>
@@ -131,13 +129,12 @@ template <class Take>
 [[nodiscard]] json_form json_real(Take take) {
   return json_scalar(json_form::kind::real, std::move(take));
 }
-[[nodiscard]] CAIRN_INLINE json_form json_list(json_form element, json_form::at_open open = {},
-                                               json_form::at_close close = {});
+[[nodiscard]] json_form json_list(json_form element, json_form::at_open open = {}, json_form::at_close close = {});
 /// Exactly these fields, but for those that are not required.
-[[nodiscard]] CAIRN_INLINE json_form json_object(std::vector<json_field> fields, json_form::at_open open = {},
-                                                 json_form::at_close close = {});
+[[nodiscard]] json_form json_object(std::vector<json_field> fields, json_form::at_open open = {},
+                                    json_form::at_close close = {});
 /// Any fields, of one form. `add` keeps their keys: the reader does not, so that they are in memory once.
-[[nodiscard]] CAIRN_INLINE json_form json_map(json_form value, json_form::at_key add);
+[[nodiscard]] json_form json_map(json_form value, json_form::at_key add);
 
 /// Adds a value without key or text to a map, and lets `last` point to it. False if the key is there already.
 template <class Map, class Value>
@@ -148,7 +145,3 @@ template <class Map, class Value>
 }
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/system/json.ipp"  // IWYU pragma: keep
-#endif

@@ -177,7 +177,7 @@ struct checked_heap {
   static void Free(void* memory) noexcept { std::free(memory); }
 };
 
-CAIRN_INLINE void read_json(std::string_view text, std::string_view origin, const json_form& root) {
+void read_json(std::string_view text, std::string_view origin, const json_form& root) {
   if (text.empty() || text.front() != '{') fail(errc::corrupt, {origin, ": JSON that does not begin with \"{\""});
   if (text.find('\0') != text.npos) fail(errc::corrupt, {origin, ": malformed JSON: a zero byte"});
   json_reader handler(origin, root);
@@ -236,38 +236,38 @@ class json_writer::output : public rapidjson::Writer<json_stream, rapidjson::UTF
   json_stream stream;
 };
 
-CAIRN_INLINE json_writer::json_writer() : output_(std::make_unique<output>()) {}
-CAIRN_INLINE json_writer::~json_writer() = default;
+json_writer::json_writer() : output_(std::make_unique<output>()) {}
+json_writer::~json_writer() = default;
 
-CAIRN_INLINE json_writer& json_writer::begin_object() { return output_->StartObject(), *this; }
-CAIRN_INLINE json_writer& json_writer::end_object() { return output_->EndObject(), *this; }
-CAIRN_INLINE json_writer& json_writer::begin_list() { return output_->StartArray(), *this; }
-CAIRN_INLINE json_writer& json_writer::end_list() { return output_->EndArray(), *this; }
+json_writer& json_writer::begin_object() { return output_->StartObject(), *this; }
+json_writer& json_writer::end_object() { return output_->EndObject(), *this; }
+json_writer& json_writer::begin_list() { return output_->StartArray(), *this; }
+json_writer& json_writer::end_list() { return output_->EndArray(), *this; }
 
-CAIRN_INLINE json_writer& json_writer::text(std::string_view value, std::string_view what, std::size_t least_bytes) {
+json_writer& json_writer::text(std::string_view value, std::string_view what, std::size_t least_bytes) {
   if (!output_->string(value, least_bytes))
     fail(errc::invalid, {what, " \"", value, "\" is not valid UTF-8 and cannot be stored"});
   return *this;
 }
 
-CAIRN_INLINE json_writer& json_writer::natural(std::uint64_t value) { return output_->Uint64(value), *this; }
+json_writer& json_writer::natural(std::uint64_t value) { return output_->Uint64(value), *this; }
 
-CAIRN_INLINE json_writer& json_writer::real(const double& value) {
+json_writer& json_writer::real(const double& value) {
   if (is_nan(value)) return text("nan");
   if (is_infinite(value)) return text(is_negative(value) ? "-inf" : "inf");
   char digits[32];
   return number({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
 }
 
-CAIRN_INLINE json_writer& json_writer::number(std::string_view digits) {
+json_writer& json_writer::number(std::string_view digits) {
   return output_->RawValue(digits.data(), digits.size(), rapidjson::kNumberType), *this;
 }
 
-CAIRN_INLINE json_writer& json_writer::line() { return output_->stream.line_pending = true, *this; }
+json_writer& json_writer::line() { return output_->stream.line_pending = true, *this; }
 
-CAIRN_INLINE std::string json_writer::take() { return std::move(output_->stream.text); }
+std::string json_writer::take() { return std::move(output_->stream.text); }
 
-CAIRN_INLINE std::string to_utf8(std::string_view text) {
+std::string to_utf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
     const auto length = utf8_bytes(text);
@@ -277,17 +277,17 @@ CAIRN_INLINE std::string to_utf8(std::string_view text) {
   return valid;
 }
 
-CAIRN_INLINE json_form json_list(json_form element, json_form::at_open open, json_form::at_close close) {
+json_form json_list(json_form element, json_form::at_open open, json_form::at_close close) {
   json_form form{json_form::kind::list, {}, std::move(open), std::move(close), {}, {}, {}};
   form.others = std::make_shared<const json_form>(std::move(element));
   return form;
 }
 
-CAIRN_INLINE json_form json_object(std::vector<json_field> fields, json_form::at_open open, json_form::at_close close) {
+json_form json_object(std::vector<json_field> fields, json_form::at_open open, json_form::at_close close) {
   return {json_form::kind::object, {}, std::move(open), std::move(close), {}, std::move(fields), {}};
 }
 
-CAIRN_INLINE json_form json_map(json_form value, json_form::at_key add) {
+json_form json_map(json_form value, json_form::at_key add) {
   auto form = json_list(std::move(value));
   form.what = json_form::kind::object;
   form.add = std::move(add);

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/config.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -19,10 +18,10 @@ class line_file {
   explicit line_file(std::FILE* stream) : stream_(stream) {}
 
   /// Appends to the file `path`, which is created if there is none. errc::io when it cannot be opened.
-  CAIRN_INLINE explicit line_file(const std::string& path);
+  explicit line_file(const std::string& path);
 
   /// Appends `line`, which ends in a newline.
-  CAIRN_INLINE void add(std::string_view line);
+  void add(std::string_view line);
 
  private:
   void add_to_stream(std::string_view line);
@@ -35,7 +34,3 @@ class line_file {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/system/line_file.ipp"  // IWYU pragma: keep
-#endif

@@ -9,12 +9,11 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE line_file::line_file(const std::string& path)
-    : file_(posix::open_at(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT)) {
+line_file::line_file(const std::string& path) : file_(posix::open_at(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT)) {
   if (!file_) fail_io("open", path);
 }
 
-CAIRN_INLINE void line_file::add(std::string_view line) {
+void line_file::add(std::string_view line) {
   const std::lock_guard lock(mutex_);
   if (stream_ == nullptr)
     write(file_.get(), line);
@@ -23,7 +22,7 @@ CAIRN_INLINE void line_file::add(std::string_view line) {
 }
 
 /// Bypasses the stream's buffer, which would cut a line into pieces, and then moves the stream to the file's new position.
-CAIRN_INLINE void line_file::add_to_stream(std::string_view line) {
+void line_file::add_to_stream(std::string_view line) {
   ::flockfile(stream_);
   std::fflush(stream_);
   if (const int number = ::fileno(stream_); number >= 0) {
@@ -37,7 +36,7 @@ CAIRN_INLINE void line_file::add_to_stream(std::string_view line) {
 }
 
 /// Writes more than once only when a full disk or a signal has cut the line. A line that stays cut is ended before the next one.
-CAIRN_INLINE void line_file::write(int number, std::string_view line) {
+void line_file::write(int number, std::string_view line) {
   const std::string ended = cut_ ? "\n" + std::string(line) : std::string();
   for (std::string_view left = cut_ ? ended : line; !left.empty();) {
     const auto done = posix::retried([&] { return ::write(number, left.data(), left.size()); });

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/system/cgroup.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -24,17 +23,17 @@ inline constexpr std::size_t page_bytes = 4096;
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
 
 /// Bytes of memory that this process can have at most: all of the machine, swap included, or what its cgroups allowed when it was first asked.
-[[nodiscard]] CAIRN_INLINE std::uint64_t machine_memory();
+[[nodiscard]] std::uint64_t machine_memory();
 
 /// errc::no_memory if `bytes` are more than that. The message begins with `what` needs them, and ends with what helps.
-CAIRN_INLINE void require_memory(std::uint64_t bytes, std::string_view what,
-                                 std::string_view advice = "give the process more memory");
+void require_memory(std::uint64_t bytes, std::string_view what,
+                    std::string_view advice = "give the process more memory");
 
 /// Where /proc and /sys are, instead of in "/": for tests.
 inline std::string system_root;
 
 /// Bytes that this process can allocate just now without swap: what the machine has left, or its cgroups. Other processes may take them, too.
-[[nodiscard]] CAIRN_INLINE memory_left memory_left_now();
+[[nodiscard]] memory_left memory_left_now();
 
 /// A range of addresses.
 struct memory_range {
@@ -43,12 +42,12 @@ struct memory_range {
 };
 
 /// Joins ranges that overlap or lie at most `gap` bytes apart. The result is sorted.
-[[nodiscard]] CAIRN_INLINE std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap);
+[[nodiscard]] std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap);
 
 /// Allocates the pages of freshly reserved `ranges` before they are written to, as large pages where the kernel has them, on `threads`
 /// threads. Contents are kept; without support it does nothing. One thread that faults the pages in one by one takes longer than the
 /// write itself.
-CAIRN_INLINE void populate_pages(std::vector<memory_range> ranges, unsigned threads);
+void populate_pages(std::vector<memory_range> ranges, unsigned threads);
 
 /// Scratch memory from the heap, aligned for any element and for direct I/O. Uninitialised.
 class page_buffer {
@@ -81,7 +80,7 @@ class page_buffer {
 class huge_buffer {
  public:
   huge_buffer() = default;
-  CAIRN_INLINE explicit huge_buffer(std::size_t bytes);
+  explicit huge_buffer(std::size_t bytes);
   huge_buffer(huge_buffer&& other) noexcept
       : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   huge_buffer& operator=(huge_buffer other) noexcept {
@@ -89,7 +88,7 @@ class huge_buffer {
     std::swap(bytes_, other.bytes_);
     return *this;
   }
-  CAIRN_INLINE ~huge_buffer();
+  ~huge_buffer();
 
   /// All of it: what was asked for, rounded up to whole pages.
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_, bytes_}; }
@@ -100,7 +99,3 @@ class huge_buffer {
 };
 
 }  // namespace cairn::inline v0_1::detail
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/system/memory.ipp"  // IWYU pragma: keep
-#endif

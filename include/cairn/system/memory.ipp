@@ -16,7 +16,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE std::uint64_t machine_memory() {
+std::uint64_t machine_memory() {
   static const std::uint64_t most = [] {
     struct sysinfo about{};
     if (::sysinfo(&about) != 0) return cgroup_memory(0);
@@ -26,20 +26,20 @@ CAIRN_INLINE std::uint64_t machine_memory() {
   return most;
 }
 
-CAIRN_INLINE void require_memory(std::uint64_t bytes, std::string_view what, std::string_view advice) {
+void require_memory(std::uint64_t bytes, std::string_view what, std::string_view advice) {
   if (bytes > machine_memory())
     fail(errc::no_memory,
          {what, " needs ", bytes, " bytes of memory: more than the memory of this machine, or than its cgroup allows, ",
           machine_memory(), " bytes; ", advice});
 }
 
-CAIRN_INLINE memory_left memory_left_now() {
+memory_left memory_left_now() {
   auto least = cgroup_memory_left(posix::text_of(system_root + "/proc/self/cgroup"), system_root + "/sys/fs/cgroup");
   const auto machine = number_after(posix::text_of(system_root + "/proc/meminfo"), "MemAvailable:") * 1024;
   return machine != 0 && machine < least.bytes ? memory_left{machine, "the machine (MemAvailable)"} : least;
 }
 
-CAIRN_INLINE std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap) {
+std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap) {
   std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::vector<memory_range> joined;
   for (const auto& each : ranges) {
@@ -51,7 +51,7 @@ CAIRN_INLINE std::vector<memory_range> join_ranges(std::vector<memory_range> ran
   return joined;
 }
 
-CAIRN_INLINE void populate_pages(std::vector<memory_range> ranges, unsigned threads) {
+void populate_pages(std::vector<memory_range> ranges, unsigned threads) {
 #if defined(MADV_HUGEPAGE) && defined(MADV_POPULATE_WRITE)
   constexpr std::uintptr_t step = std::uintptr_t{16} << 20;
   std::vector<memory_range> steps;
@@ -74,7 +74,7 @@ CAIRN_INLINE void populate_pages(std::vector<memory_range> ranges, unsigned thre
 #endif
 }
 
-CAIRN_INLINE huge_buffer::huge_buffer(std::size_t bytes) {
+huge_buffer::huge_buffer(std::size_t bytes) {
   const std::size_t unit = bytes < huge_page_bytes ? page_bytes : huge_page_bytes;
   bytes_ = (bytes + unit - 1) / unit * unit;
   if (bytes_ == 0) return;
@@ -84,7 +84,7 @@ CAIRN_INLINE huge_buffer::huge_buffer(std::size_t bytes) {
   start_ = static_cast<std::byte*>(start);
 }
 
-CAIRN_INLINE huge_buffer::~huge_buffer() {
+huge_buffer::~huge_buffer() {
   if (start_ != nullptr) ::munmap(start_, bytes_);
 }
 

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/float_bits.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -15,14 +15,14 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE unsigned default_threads() noexcept {
+unsigned default_threads() noexcept {
   const auto cores = cores_of_new_thread();
   const auto count = cores ? static_cast<unsigned>(CPU_COUNT(&*cores)) : std::thread::hardware_concurrency();
   return std::clamp(count, 1U, 8U);
 }
 
-CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
-                               const std::function<void(std::size_t item, unsigned worker)>& body) {
+void parallel_for(std::size_t items, unsigned threads,
+                  const std::function<void(std::size_t item, unsigned worker)>& body) {
   const auto workers = static_cast<unsigned>(std::min<std::size_t>(threads_of(threads), items));
   if (workers <= 1) {
     for (std::size_t i = 0; i < items; ++i) body(i, 0U);
@@ -54,9 +54,9 @@ CAIRN_INLINE void parallel_for(std::size_t items, unsigned threads,
   if (first_failure) std::rethrow_exception(first_failure);
 }
 
-CAIRN_INLINE void parallel_by_size(std::size_t items, unsigned threads,
-                                   const std::function<std::uint64_t(std::size_t item)>& bytes_of,
-                                   const std::function<void(std::size_t item, unsigned threads)>& body) {
+void parallel_by_size(std::size_t items, unsigned threads,
+                      const std::function<std::uint64_t(std::size_t item)>& bytes_of,
+                      const std::function<void(std::size_t item, unsigned threads)>& body) {
   std::vector<std::size_t> small;
   for (std::size_t item = 0; item < items; ++item) {
     if (bytes_of(item) < large_item_bytes)

@@ -177,7 +177,6 @@ struct adapter<Scheduler> {
   }
 };
 
-#if defined(CAIRN_SEPARATE_COMPILATION)
 namespace detail {
 extern template void walk<at::Tensor>(walker&, void*);
 extern template void walk<at::Generator>(walker&, void*);
@@ -188,6 +187,5 @@ extern template void walk<torch::data::samplers::DistributedRandomSampler>(walke
 extern template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*);
 extern template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
 }  // namespace detail
-#endif
 
 }  // namespace cairn::inline v0_1

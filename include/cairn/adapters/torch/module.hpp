@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include "cairn/adapters/torch/tensor.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
@@ -26,7 +25,7 @@ template <class T>
 concept torch_holder = std::is_base_of_v<torch::detail::ModuleHolderIndicator, T>;  // a private base
 
 /// Passes the parameters, buffers and submodules of a module. Undefined ones are left out, as Python does.
-CAIRN_INLINE void torch_module_fields(const torch::nn::Module& module, const adapter_field& field);
+void torch_module_fields(const torch::nn::Module& module, const adapter_field& field);
 
 /// What a holder or a pointer leads to, by an adapter of its class.
 template <class Module, class Field>
@@ -77,7 +76,3 @@ struct adapter<std::unique_ptr<Module>> {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/adapters/torch/module.ipp"  // IWYU pragma: keep
-#endif

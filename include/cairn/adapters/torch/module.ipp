@@ -9,7 +9,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-CAIRN_INLINE void torch_module_fields(const torch::nn::Module& module, const adapter_field& field) {
+void torch_module_fields(const torch::nn::Module& module, const adapter_field& field) {
   const auto tensors = [&](const auto& named) {
     for (const auto& each : named) {
       if (!each.value().defined()) continue;

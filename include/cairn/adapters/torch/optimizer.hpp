@@ -9,7 +9,6 @@
 #include <memory>
 
 #include "cairn/adapters/torch/tensor.hpp"
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/walk.hpp"
@@ -26,10 +25,10 @@ concept torch_optimizer = std::same_as<T, torch::optim::Optimizer> || std::same_
                           std::same_as<T, torch::optim::LBFGS>;
 
 /// Passes the parts of an optimizer. errc::unsupported: an optimizer of another library.
-CAIRN_INLINE void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field);
+void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field);
 
 /// Whether an optimizer is of a class of libtorch, and not of one derived from it, which may have more state.
-[[nodiscard]] CAIRN_INLINE bool is_of_libtorch(const torch::optim::Optimizer& optimizer);
+[[nodiscard]] bool is_of_libtorch(const torch::optim::Optimizer& optimizer);
 
 }  // namespace detail
 
@@ -82,7 +81,3 @@ struct adapter<std::shared_ptr<Optimizer>> {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/adapters/torch/optimizer.ipp"  // IWYU pragma: keep
-#endif

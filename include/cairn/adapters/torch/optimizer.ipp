@@ -246,7 +246,7 @@ void fields_with_states(torch::optim::Optimizer& optimizer, const adapter_field&
   field("state", states);
 }
 
-CAIRN_INLINE void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field) {
+void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field) {
   with_type_of(optimizer, [&]<class Type>(const Type&) {
     field("kind", torch_part<torch_kind>::of(optimizer));
     field("params", torch_part<torch_group_params>::of(optimizer));
@@ -255,7 +255,7 @@ CAIRN_INLINE void fields_of_optimizer(torch::optim::Optimizer& optimizer, const 
   });
 }
 
-CAIRN_INLINE bool is_of_libtorch(const torch::optim::Optimizer& optimizer) {
+bool is_of_libtorch(const torch::optim::Optimizer& optimizer) {
   bool is_exact = false;
   with_type_of(optimizer,
                [&]<class Type>(const Type&) { is_exact = typeid(optimizer) == typeid(typename Type::optimizer); });

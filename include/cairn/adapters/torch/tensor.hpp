@@ -8,7 +8,6 @@
 #include <optional>
 #include <utility>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
@@ -20,15 +19,15 @@ namespace cairn::inline v0_1 {
 namespace detail {
 
 /// Undefined: a view of an array that does not exist. errc::unsupported: a tensor that is not an array in memory.
-[[nodiscard]] CAIRN_INLINE any_tensor_view torch_view(const at::Tensor& tensor);
+[[nodiscard]] any_tensor_view torch_view(const at::Tensor& tensor);
 
 /// Other handles to a tensor see its new shape too. An undefined one is made.
-CAIRN_INLINE void resize_torch(at::Tensor& tensor, const extents& shape, dtype type);
+void resize_torch(at::Tensor& tensor, const extents& shape, dtype type);
 
 }  // namespace detail
 
 /// Uses `copies` for the tensors of all devices of this type, in place of libtorch's own functions. Call it before the first save or load.
-CAIRN_INLINE void set_torch_copies(c10::DeviceType type, const device_copies& copies);
+void set_torch_copies(c10::DeviceType type, const device_copies& copies);
 
 /// A tensor with its type, shape and strides, saved and loaded in place, where it is. A complex one has a last dimension of 2. A load gives
 /// another shape to tensors that need no gradients, and makes undefined ones, of contiguous memory on the host. errc::mismatch, before anything is
@@ -62,7 +61,3 @@ struct adapter<c10::optional<T>> {
 };
 
 }  // namespace cairn::inline v0_1
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/adapters/torch/tensor.ipp"  // IWYU pragma: keep
-#endif

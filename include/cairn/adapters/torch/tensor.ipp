@@ -98,7 +98,7 @@ class torch_devices {
   return false;
 }
 
-CAIRN_INLINE any_tensor_view torch_view(const at::Tensor& tensor) {
+any_tensor_view torch_view(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
   if (tensor.layout() != c10::kStrided)
     fail(errc::unsupported, {"a sparse tensor, or one of another layout; save what to_dense() returns"});
@@ -137,7 +137,7 @@ class new_tensors_on {
   c10::Device before_;
 };
 
-CAIRN_INLINE void resize_torch(at::Tensor& tensor, const extents& shape, dtype type) {
+void resize_torch(at::Tensor& tensor, const extents& shape, dtype type) {
   const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
   if (tensor.defined())
     tensor.set_(at::empty(sizes, tensor.options()));
@@ -147,7 +147,7 @@ CAIRN_INLINE void resize_torch(at::Tensor& tensor, const extents& shape, dtype t
 
 }  // namespace detail
 
-CAIRN_INLINE void set_torch_copies(c10::DeviceType type, const device_copies& copies) {
+void set_torch_copies(c10::DeviceType type, const device_copies& copies) {
   detail::torch_devices::all().set(type, copies);
 }
 

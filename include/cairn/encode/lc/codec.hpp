@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/base.hpp"
 #include "cairn/encode/lc/options.hpp"
@@ -16,19 +15,15 @@
 namespace cairn::inline v0_1::detail::lc {
 
 /// See codec.
-[[nodiscard]] CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes);
+[[nodiscard]] std::size_t bound(dtype type, std::size_t bytes);
 
 /// Encodes with symbols of `bits` bits, or three where two exceed a bound; payloads are named `name`.
-[[nodiscard]] CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name,
-                                                const encode_request& in, std::span<std::byte> out);
-CAIRN_INLINE void decode(const decode_request& from);
+[[nodiscard]] encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
+                                   std::span<std::byte> out);
+void decode(const decode_request& from);
 
 /// One payload with the steps of all, the oldest first; nothing when one is of another codec. Code tables that they name by id are
 /// still needed. errc::corrupt when one is malformed.
-[[nodiscard]] CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in);
+[[nodiscard]] std::optional<std::vector<std::byte>> merge(const merge_request& in);
 
 }  // namespace cairn::inline v0_1::detail::lc
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/lc/codec.ipp"  // IWYU pragma: keep
-#endif

@@ -181,7 +181,7 @@ inline encode_result commit(const quantized& leaf, const quantization& plan, std
   return result;
 }
 
-CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
+std::size_t bound(dtype type, std::size_t bytes) {
   const std::size_t without_loss = codecs::lossless{}.bound(type, bytes);
   if (!is_quantizable(type)) return without_loss;
   const std::size_t item = size_of(type), count = bytes / item;
@@ -200,8 +200,8 @@ CAIRN_INLINE std::size_t bound(dtype type, std::size_t bytes) {
   return commit(leaf, plan, name, in, out);
 }
 
-CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
-                                  std::span<std::byte> out) {
+encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
+                     std::span<std::byte> out) {
   for (const auto& each : {how.max_error, how.max_relative_l2, how.max_delta_l2})
     if (each && (is_nan(*each) || *each < 0))
       fail(errc::invalid, {in.path, ": a bound of codec ", name, " is negative or NaN"});
@@ -218,7 +218,7 @@ CAIRN_INLINE encode_result encode(const options& how, unsigned bits, std::string
   return codecs::lossless{}.encode(in, out);
 }
 
-CAIRN_INLINE void decode(const decode_request& from) {
+void decode(const decode_request& from) {
   const auto corrupt = [&](const char* why) { fail(errc::corrupt, {from.where, ": ", from.path, ": ", why}); };
   if (!is_quantizable(from.type) || from.values.size() % size_of(from.type) != 0)
     corrupt("a quantized payload for elements that cannot have one");
@@ -230,7 +230,7 @@ CAIRN_INLINE void decode(const decode_request& from) {
   if (!good) corrupt("a quantized payload is malformed, or of a newer version");
 }
 
-CAIRN_INLINE std::optional<std::vector<std::byte>> merge(const merge_request& in) {
+std::optional<std::vector<std::byte>> merge(const merge_request& in) {
   std::vector<std::span<const std::byte>> steps;
   auto version = first_version;
   for (const auto& delta : in.deltas) {

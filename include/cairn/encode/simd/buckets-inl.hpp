@@ -2,7 +2,6 @@
 // Kernels of buckets.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace bucket_code {
 using namespace rows;
@@ -164,6 +163,5 @@ inline constexpr buckets_kernels buckets_table{HWY_TARGET, &bucket_code::deltas,
                                                &bucket_code::errors, &bucket_code::squares};
 
 }  // namespace HWY_NAMESPACE
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
@@ -51,12 +50,8 @@ struct buckets_kernels {
 };
 
 /// Those for this machine.
-[[nodiscard]] CAIRN_INLINE const buckets_kernels& buckets() noexcept;
+[[nodiscard]] const buckets_kernels& buckets() noexcept;
 /// Those of every target that this machine can run; all give the same bits.
-[[nodiscard]] CAIRN_INLINE kernel_tables<buckets_kernels> all_buckets() noexcept;
+[[nodiscard]] kernel_tables<buckets_kernels> all_buckets() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
-#endif

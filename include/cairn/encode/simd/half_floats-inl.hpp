@@ -2,7 +2,6 @@
 // Kernels of half_floats.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace half_float_code {
 using namespace rows;
@@ -88,6 +87,5 @@ inline constexpr half_floats_kernels half_floats_table{HWY_TARGET, &half_float_c
                                                        &half_float_code::narrow_f16};
 
 }  // namespace HWY_NAMESPACE
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

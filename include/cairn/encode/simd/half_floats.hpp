@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
@@ -23,12 +22,8 @@ struct half_floats_kernels {
 };
 
 /// Those for this machine.
-[[nodiscard]] CAIRN_INLINE const half_floats_kernels& half_floats() noexcept;
+[[nodiscard]] const half_floats_kernels& half_floats() noexcept;
 /// Those of every target that this machine can run; all give the same bits.
-[[nodiscard]] CAIRN_INLINE kernel_tables<half_floats_kernels> all_half_floats() noexcept;
+[[nodiscard]] kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
-#endif

@@ -23,40 +23,11 @@
 #error "cairn cannot be included from a file that Highway compiles once per target"
 #endif
 #endif
-// Highway includes <math.h>. That of libstdc++ adds overloads such as ::exp(float), which would change the results of a program's own
-// unqualified calls. While Highway is read, its include guard is defined, so that it adds nothing. Highway uses only isnan of it.
-#if !defined(_GLIBCXX_MATH_H)
-#define _GLIBCXX_MATH_H 1
-#define CAIRN_HIDES_MATH_H
-namespace hwy {
-using std::isnan;
-}  // namespace hwy
-#endif
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hwy/highway.h"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 #undef HWY_TARGET_INCLUDE
-#if defined(CAIRN_HIDES_MATH_H)
-#undef CAIRN_HIDES_MATH_H
-#undef _GLIBCXX_MATH_H
-#endif
-
-// Header-only, every unit compiles the kernels. Units with different -m flags have different static targets and must not share
-// kernels, so all kernels and their tables are in an inline namespace of that name.
-#if HWY_STATIC_TARGET == HWY_AVX3_DL
-#define CAIRN_SIMD_BASE base_avx3_dl
-#elif HWY_STATIC_TARGET == HWY_AVX3
-#define CAIRN_SIMD_BASE base_avx3
-#elif HWY_STATIC_TARGET == HWY_AVX2
-#define CAIRN_SIMD_BASE base_avx2
-#elif HWY_STATIC_TARGET == HWY_SSE4
-#define CAIRN_SIMD_BASE base_sse4
-#elif HWY_STATIC_TARGET == HWY_SSSE3
-#define CAIRN_SIMD_BASE base_ssse3
-#else
-#define CAIRN_SIMD_BASE base_least
-#endif
 
 // The targets that kernels are compiled for beside the static one.
 #if (HWY_TARGETS & HWY_AVX3) && HWY_STATIC_TARGET != HWY_AVX3 && HWY_STATIC_TARGET != HWY_AVX3_DL

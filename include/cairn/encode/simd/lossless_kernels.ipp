@@ -15,25 +15,22 @@
 #include "cairn/encode/simd/each_target.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 
 inline constexpr const planes_kernels* planes_tables[] = CAIRN_SIMD_TABLES(planes_table);
 inline constexpr const zeros_kernels* zeros_tables[] = CAIRN_SIMD_TABLES(zeros_table);
 
-}  // namespace CAIRN_SIMD_BASE
-
-CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept {
+kernel_tables<planes_kernels> all_planes() noexcept {
   return runnable<planes_kernels>(planes_tables, hwy::SupportedTargets());
 }
-CAIRN_INLINE const planes_kernels& planes() noexcept {
+const planes_kernels& planes() noexcept {
   static const auto& best = *all_planes().front();
   return best;
 }
 
-CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept {
+kernel_tables<zeros_kernels> all_zeros() noexcept {
   return runnable<zeros_kernels>(zeros_tables, hwy::SupportedTargets());
 }
-CAIRN_INLINE const zeros_kernels& zeros() noexcept {
+const zeros_kernels& zeros() noexcept {
   static const auto& best = *all_zeros().front();
   return best;
 }

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
@@ -33,12 +32,8 @@ struct planes_kernels {
 };
 
 /// Those for this machine.
-[[nodiscard]] CAIRN_INLINE const planes_kernels& planes() noexcept;
+[[nodiscard]] const planes_kernels& planes() noexcept;
 /// Those of every target that this machine can run; all give the same bits.
-[[nodiscard]] CAIRN_INLINE kernel_tables<planes_kernels> all_planes() noexcept;
+[[nodiscard]] kernel_tables<planes_kernels> all_planes() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
-#endif

@@ -2,7 +2,6 @@
 // Kernels of ratios.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace ratio_code {
 using namespace rows;
@@ -79,6 +78,5 @@ inline constexpr ratios_kernels ratios_table{HWY_TARGET, &ratio_code::ratios, &r
                                              &ratio_code::are_near};
 
 }  // namespace HWY_NAMESPACE
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
@@ -26,12 +25,8 @@ struct ratios_kernels {
 };
 
 /// Those for this machine.
-[[nodiscard]] CAIRN_INLINE const ratios_kernels& ratios() noexcept;
+[[nodiscard]] const ratios_kernels& ratios() noexcept;
 /// Those of every target that this machine can run; all give the same bits.
-[[nodiscard]] CAIRN_INLINE kernel_tables<ratios_kernels> all_ratios() noexcept;
+[[nodiscard]] kernel_tables<ratios_kernels> all_ratios() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
-#endif

@@ -2,7 +2,6 @@
 // What the kernels of LC share, for one target: vectors of floats, and layouts by rows of 16 elements.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace rows {
 
@@ -29,6 +28,5 @@ HWY_INLINE void copy(const T* in, std::size_t n, T* out) {
 
 }  // namespace rows
 }  // namespace HWY_NAMESPACE
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -2,7 +2,6 @@
 // Kernels of symbols.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace symbol_code {
 using namespace rows;
@@ -156,6 +155,5 @@ inline constexpr symbols_kernels symbols_table{HWY_TARGET, &symbol_code::pack2, 
                                                &symbol_code::add3};
 
 }  // namespace HWY_NAMESPACE
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/core/config.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
@@ -40,12 +39,8 @@ struct symbols_kernels {
 };
 
 /// Those for this machine.
-[[nodiscard]] CAIRN_INLINE const symbols_kernels& symbols() noexcept;
+[[nodiscard]] const symbols_kernels& symbols() noexcept;
 /// Those of every target that this machine can run; all give the same bits.
-[[nodiscard]] CAIRN_INLINE kernel_tables<symbols_kernels> all_symbols() noexcept;
+[[nodiscard]] kernel_tables<symbols_kernels> all_symbols() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/simd/lc_kernels.ipp"  // IWYU pragma: keep
-#endif

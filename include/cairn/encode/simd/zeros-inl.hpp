@@ -2,7 +2,6 @@
 // Kernels of zeros.hpp, for one target; included by lossless_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
-inline namespace CAIRN_SIMD_BASE {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -193,6 +192,5 @@ inline constexpr zeros_kernels zeros_table{
     &count_marks};
 
 }  // namespace HWY_NAMESPACE
-}  // namespace CAIRN_SIMD_BASE
 }  // namespace cairn::inline v0_1::detail::simd
 HWY_AFTER_NAMESPACE();

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/core/config.hpp"
 #include "cairn/encode/simd/targets.hpp"
 
 namespace cairn::inline v0_1::detail::simd {
@@ -36,12 +35,8 @@ struct zeros_kernels {
 };
 
 /// Those for this machine.
-[[nodiscard]] CAIRN_INLINE const zeros_kernels& zeros() noexcept;
+[[nodiscard]] const zeros_kernels& zeros() noexcept;
 /// Those of every target that this machine can run; all give the same bits.
-[[nodiscard]] CAIRN_INLINE kernel_tables<zeros_kernels> all_zeros() noexcept;
+[[nodiscard]] kernel_tables<zeros_kernels> all_zeros() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/encode/simd/lossless_kernels.ipp"  // IWYU pragma: keep
-#endif

@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <optional>
 
-#include "cairn/core/config.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/fits/loss_window.hpp"
 
@@ -31,17 +30,17 @@ namespace cairn::inline v0_1::estimators {
 class fitted_curves {
  public:
   /// A family named twice counts once; an empty list means all families.
-  CAIRN_INLINE explicit fitted_curves(std::initializer_list<loss_curve::family> families);
+  explicit fitted_curves(std::initializer_list<loss_curve::family> families);
 
   /// Adds the loss after `step` steps. About 10 ns.
   void observe(const double& step, const double& loss) noexcept { window_.observe(step, loss); }
-  [[nodiscard]] CAIRN_INLINE std::optional<loss_curve> curve();
+  [[nodiscard]] std::optional<loss_curve> curve();
   /// Whether `curve` would fit again.
-  [[nodiscard]] CAIRN_INLINE bool is_due() const noexcept;
+  [[nodiscard]] bool is_due() const noexcept;
 
-  CAIRN_INLINE void remember(policy_memory& memory) const;
+  void remember(policy_memory& memory) const;
   /// Restores the window, and the fits where they are of the same families. Incomplete notes are ignored.
-  CAIRN_INLINE void recall(const policy_memory& memory);
+  void recall(const policy_memory& memory);
 
   /// The losses, reduced to at most 64 buckets.
   [[nodiscard]] const schedule::loss_window& window() const noexcept { return window_; }
@@ -52,7 +51,7 @@ class fitted_curves {
     bool is_start = false;  // to begin the next fit with
   };
 
-  CAIRN_INLINE void refit();
+  void refit();
 
   static constexpr std::size_t most = 5;
 
@@ -99,7 +98,3 @@ struct best_of : fitted_curves {
 };
 
 }  // namespace cairn::inline v0_1::estimators
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/fits/estimators.ipp"  // IWYU pragma: keep
-#endif

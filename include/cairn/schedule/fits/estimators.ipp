@@ -32,20 +32,20 @@ inline constexpr std::array all_families{loss_curve::family::exponential, loss_c
 
 }  // namespace detail
 
-CAIRN_INLINE fitted_curves::fitted_curves(std::initializer_list<loss_curve::family> families) {
+fitted_curves::fitted_curves(std::initializer_list<loss_curve::family> families) {
   for (const auto shape : detail::all_families) {
     const bool is_named = std::ranges::find(families, shape) != families.end();
     if (is_named || families.size() == 0) fits_[size_++].curve.shape = shape;
   }
 }
 
-CAIRN_INLINE bool fitted_curves::is_due() const noexcept {
+bool fitted_curves::is_due() const noexcept {
   const double last = window_.last_step(), first = window_.first_step();
   if (window_.buckets().size() < detail::least_buckets) return false;
   return fitted_at_ < 0 || last < fitted_at_ || last - first >= detail::growth * (fitted_at_ - first);
 }
 
-CAIRN_INLINE void fitted_curves::refit() {
+void fitted_curves::refit() {
   std::array<std::optional<schedule::loss_fit>, most> fits;
   double least = 0;
   bool is_first = true;
@@ -66,7 +66,7 @@ CAIRN_INLINE void fitted_curves::refit() {
   fitted_at_ = window_.last_step();
 }
 
-CAIRN_INLINE std::optional<loss_curve> fitted_curves::curve() {
+std::optional<loss_curve> fitted_curves::curve() {
   if (window_.buckets().size() < detail::least_buckets) return std::nullopt;
   if (is_due()) refit();
   if (!best_ || window_.passed_over() >= detail::in_a_row) return std::nullopt;
@@ -76,7 +76,7 @@ CAIRN_INLINE std::optional<loss_curve> fitted_curves::curve() {
   return best;
 }
 
-CAIRN_INLINE void fitted_curves::remember(policy_memory& memory) const {
+void fitted_curves::remember(policy_memory& memory) const {
   window_.remember(memory);
   std::vector<double> values{fitted_at_, best_ ? static_cast<double>(*best_) : -1, best_fall_};
   for (std::size_t i = 0; i < size_; ++i) {
@@ -88,7 +88,7 @@ CAIRN_INLINE void fitted_curves::remember(policy_memory& memory) const {
   memory["loss_fits"] = std::move(values);
 }
 
-CAIRN_INLINE void fitted_curves::recall(const policy_memory& memory) {
+void fitted_curves::recall(const policy_memory& memory) {
   if (!window_.recall(memory)) return;
   fitted_at_ = -1;
   best_.reset();

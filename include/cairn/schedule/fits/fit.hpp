@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "cairn/core/config.hpp"
 #include "cairn/schedule/estimator.hpp"
 #include "cairn/schedule/fits/loss_window.hpp"
 
@@ -33,11 +32,7 @@ struct loss_fit {
 /// `start` is a curve of the same family to begin with, near the one to be found; without it, a grid of rates is tried.
 /// Nothing: fewer than 8 buckets, a loss that is constant, no finite result, and for the exponential a bucket's mean that is not
 /// positive. O(buckets); allocates nothing.
-[[nodiscard]] CAIRN_INLINE std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets,
-                                                       const loss_curve* start = nullptr);
+[[nodiscard]] std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets,
+                                          const loss_curve* start = nullptr);
 
 }  // namespace cairn::inline v0_1::schedule
-
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#include "cairn/schedule/fits/fit.ipp"  // IWYU pragma: keep
-#endif

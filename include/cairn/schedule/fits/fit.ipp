@@ -291,8 +291,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
 
 }  // namespace detail
 
-CAIRN_INLINE std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets,
-                                         const loss_curve* start) {
+std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets, const loss_curve* start) {
   if (buckets.size() < 8 || buckets.size() > loss_window::capacity) return std::nullopt;
   return detail::curve_fitting(shape, buckets).run(start);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// All definitions in one unit, for builds without CMake. Compile it once per program and define CAIRN_SEPARATE_COMPILATION for all
-// units (core/config.hpp). The units of cairn::compiled are the files listed here: CMake reads this list.
-#if !defined(CAIRN_SEPARATE_COMPILATION)
-#define CAIRN_SEPARATE_COMPILATION
-#endif
+// All definitions of Cairn, for builds without CMake: include it in one .cpp file of the program. CMake's target cairn::cairn compiles the
+// same units, which it reads from this list.
+#pragma once
+
+/// The linker names it where two .cpp files of a program include this header.
+extern "C" const char cairn_implementation_hpp_is_included_in_two_cpp_files = 0;
 
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"
