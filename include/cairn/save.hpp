@@ -29,7 +29,7 @@ struct save_options {
   /// Files of nearly equal size to spread the state over, at most 100,000, else errc::invalid; arrays are cut for that. 0: about one per 256 MiB, at
   /// most 64, and no array is cut.
   std::size_t shards = 0;
-  codec_rules codecs{};  ///< by path: the first rule that matches encodes a leaf; `codecs::lossless` where none does
+  codec_rules codecs{};  ///< by path: the first rule that matches encodes a leaf; `codecs::raw` where none does
   std::function<void()> check{};  ///< called often, from any thread; what it throws ends the save
 };
 

@@ -172,7 +172,7 @@ class part_merger {
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
     encoded_piece made{which, {}, {}, {}, {}};
     if (values.size() >= least_encoded_bytes) {
-      const auto& codec = default_codec();
+      const auto& codec = lossless_codec();
       page_buffer packed(codec.bound(merged.type, values.size()));
       const auto result = codec.encode({merged.path, merged.type, values, {}, threads_, nullptr}, packed.bytes());
       if (!result.codec.empty())

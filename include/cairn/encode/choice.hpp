@@ -23,7 +23,7 @@ struct codec_rule {
   any_codec codec;      ///< that encodes them
 };
 
-/// The first rule that matches a path counts; leaves that none matches are encoded without loss.
+/// The first rule that matches a path counts; leaves that none matches are stored raw, as they are in memory.
 using codec_rules = std::vector<codec_rule>;
 
 namespace detail {
@@ -31,16 +31,16 @@ namespace detail {
 /// Whether some of the rules can make a checkpoint a delta.
 [[nodiscard]] bool use_parent(const codec_rules& rules);
 
-/// The codec of leaves that no rule matches: without loss.
-[[nodiscard]] const any_codec& default_codec();
-
-/// The codec that stores elements as they are.
+/// The codec that stores elements as they are: that of leaves that no rule matches.
 [[nodiscard]] const any_codec& raw_codec();
+
+/// The codec of merged leaves that are stored whole.
+[[nodiscard]] const any_codec& lossless_codec();
 
 /// The index of the first rule that matches; the number of rules when none does.
 [[nodiscard]] std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules);
 
-/// The codec of rule number `rule`; the default codec where that is the number of rules.
+/// The codec of rule number `rule`; the raw one where that is the number of rules.
 [[nodiscard]] const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules);
 
 /// The codec that encodes the leaf of this path.

@@ -20,13 +20,13 @@ bool use_parent(const codec_rules& rules) {
   return std::any_of(rules.begin(), rules.end(), [](const codec_rule& each) { return each.codec.uses_parent(); });
 }
 
-const any_codec& default_codec() {
-  static const any_codec chosen = codecs::lossless{};
+const any_codec& raw_codec() {
+  static const any_codec chosen = codecs::raw{};
   return chosen;
 }
 
-const any_codec& raw_codec() {
-  static const any_codec chosen = codecs::raw{};
+const any_codec& lossless_codec() {
+  static const any_codec chosen = codecs::lossless{};
   return chosen;
 }
 
@@ -38,7 +38,7 @@ std::size_t rule_for(const std::string& path, std::span<const codec_rule> rules)
 }
 
 const any_codec& codec_of_rule(std::size_t rule, std::span<const codec_rule> rules) {
-  return rule < rules.size() ? rules[rule].codec : default_codec();
+  return rule < rules.size() ? rules[rule].codec : raw_codec();
 }
 
 const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules) {
@@ -48,7 +48,7 @@ const any_codec& codec_for(const std::string& path, std::span<const codec_rule> 
 any_codec codec_named(std::string_view name, std::span<const codec_rule> rules, std::string_view where) {
   for (const auto& rule : rules)
     if (rule.codec.name() == name) return rule.codec;
-  for (const auto* each : {&raw_codec(), &default_codec()})
+  for (const auto* each : {&raw_codec(), &lossless_codec()})
     if (each->name() == name) return *each;
   if (const auto make = known_codec::find(name)) return make();
   for (const auto& [codec, header] : optional_codecs)
