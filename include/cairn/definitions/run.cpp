@@ -5,6 +5,7 @@
 #include "cairn/run/checkpointer.ipp"
 #include "cairn/run/export.ipp"
 #include "cairn/run/exporter.ipp"
+#include "cairn/run/import.ipp"
 #include "cairn/run/inspect.ipp"
 #include "cairn/run/joint_save.ipp"
 #include "cairn/run/load.ipp"
