@@ -21,7 +21,6 @@ INNER = {
     "store/naming.hpp", "store/owner_record.hpp",
     "plan/item_list.hpp", "plan/partition.hpp",
     "schedule/fits/curve_basis.hpp", "schedule/fits/fit.hpp", "schedule/fits/loss_window.hpp", "schedule/means.hpp", "schedule/observed_run.hpp",
-    "schedule/planner.hpp",
 }
 
 # Members that a concept describes once, for all types that have them: of a policy, an estimator, a store, a group, an observer, a codec, a model of failures; and

@@ -164,7 +164,10 @@ cairn::save_report read_foreign(const std::string& file, const std::string& chec
     return cairn::import_file(file, checkpoint, options);
   } catch (const cairn::error& cause) {
     const auto code = cause.code();
-    if (code == errc::no_memory || code == errc::unsupported) cairn::fail(errc::invalid, {cause.sentence()});
+    const bool says_how = cause.sentence().find("cairn.convert") != std::string::npos;
+    if (code == errc::no_memory || says_how) cairn::fail(errc::invalid, {cause.sentence()});
+    if (code == errc::unsupported)
+      cairn::fail(errc::invalid, {cause.sentence(), "; leave the array out with --filter, or convert it first"});
     if (code == errc::invalid)
       cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
     if (code == errc::corrupt || code == errc::unreadable || code == errc::not_found)

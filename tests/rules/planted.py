@@ -39,7 +39,7 @@ def tree(**changed):
     files["definitions.cpp"] = LICENSE + '// All definitions.\n#include "cairn/definitions/run.cpp"\n'
     files["fields.hpp"] = include("cairn/core/config.hpp", "cairn/state/field_list.hpp")
     files["state/field_list.hpp"] = HEADER
-    files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/optimum.hpp` | merging; plans |\n" + quoted("train, save")
+    files["../../README.md"] = "| `cairn/merge.hpp`, `cairn/schedule/policies.hpp` | merging; policies |\n" + quoted("train, save")
     files["../../examples/a.cpp"] = LICENSE + "// [train]\ntrain();\n// [train]\n{\n  // [save]\n  save();\n  // [save]\n}\n"
     files["../../bench/a.cpp"] = LICENSE + "// A bench program.\n"
     for path in [path for path in files if path.endswith(".hpp")]:

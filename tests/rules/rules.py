@@ -62,7 +62,7 @@ PUBLIC = {
     "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
     "encode": {"base", "choice", "code_table", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
-    "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
+    "schedule": {"base", "default_policy", "estimator", "mtbf"},
     "adapters": {"armadillo", "boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch", "torch/data", "torch/module", "torch/optimizer", "torch/optimizer_parts", "torch/tensor"},
     "chain": {"options"},
     "group": {"base"},
@@ -97,11 +97,10 @@ MORE_HEADER_ONLY = {
     "state/walk_versioned.hpp": {"core/convert.hpp", "core/reshape.hpp", "state/base.hpp"},
 }
 
-# The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
-# default policy plans with it.
+# The beginnings of the paths of what cairn.hpp does not include. README.md names the headers.
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
           "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "run/import.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
-          "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.", "slurm.")
+          "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
           "state/skip.hpp", "state/stored_parts.hpp"}
@@ -253,7 +252,7 @@ def rule_opt_in(root, files):
     """cairn.hpp does not include what is opt-in, as README.md lists it, and fields.hpp only what descriptions of types need."""
     for names in re.findall(r"^\| (`cairn/.*?) \|", text_of(root, "README.md"), re.M):
         for name in re.findall(r"`cairn/(.+?)`", names):
-            if not name.startswith(OPT_IN) and name != "schedule/optimum.hpp":
+            if not name.startswith(OPT_IN):
                 yield f"README.md: {name} is not opt-in by OPT_IN"
     for name in sorted(reached(root, "cairn.hpp", True)):
         if name.removeprefix("cairn/").startswith(OPT_IN):

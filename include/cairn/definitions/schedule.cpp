@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The definitions of schedule/, but for the fits.
+// The definitions of schedule/.
 #include "cairn/schedule/default_policy.ipp"
-#include "cairn/schedule/optimum.ipp"
-#include "cairn/schedule/planner.ipp"
-#include "cairn/schedule/simulate.ipp"
-#include "cairn/schedule/workload.ipp"
+#include "cairn/schedule/fits/estimators.ipp"
+#include "cairn/schedule/fits/fit.ipp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All policies. Objectives by the loss, and COCI's rule, also need an estimator: cairn/schedule/fits/estimators.hpp.
+// All policies. COCI's rule also needs an estimator: cairn/schedule/fits/estimators.hpp.
 #pragma once
 
 #include "cairn/schedule/adaptive.hpp"

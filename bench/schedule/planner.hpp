@@ -9,10 +9,10 @@
 
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
-#include "cairn/schedule/failure_models.hpp"
-#include "cairn/schedule/workload.hpp"
+#include "schedule/failure_models.hpp"
+#include "schedule/workload.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 
 /// What the options say about the run.
 struct run_options {
@@ -43,8 +43,8 @@ class planner {
 
   /// To be called once per step, `worked` seconds after the previous step. O(1); where few saves are left, a plan of 512 cells is made after
   /// each save, for each new curve, and after every eighth of the steps that are left.
-  [[nodiscard]] bool is_due(const moment& now, double worked, const current_costs& all,
-                            const std::optional<loss_curve>& curve);
+  [[nodiscard]] bool is_due(const cairn::moment& now, double worked, const current_costs& all,
+                            const std::optional<cairn::loss_curve>& curve);
 
   /// The run continues from a checkpoint: work after that is lost, in this process too.
   void restarted() noexcept {
@@ -53,11 +53,11 @@ class planner {
   }
 
   /// Keeps the step at which the run began, since prices are scaled to the run from there on, and for `coci` the failures expected so far.
-  void remember(policy_memory& memory) const {
+  void remember(cairn::policy_memory& memory) const {
     if (first_step_) memory["first_step"] = {static_cast<double>(*first_step_)};
     if (run_.what == objective::coci) memory["failures_before"] = {failures_before_};
   }
-  void recall(const policy_memory& memory) {
+  void recall(const cairn::policy_memory& memory) {
     const auto kept = memory.find("first_step");
     if (kept != memory.end() && kept->second.size() == 1 && kept->second[0] >= 0 && kept->second[0] < 0x1p63)
       first_step_ = static_cast<std::uint64_t>(kept->second[0]);
@@ -67,23 +67,23 @@ class planner {
   }
 
  private:
-  [[nodiscard]] bool knows_end(const moment& now) const noexcept {
+  [[nodiscard]] bool knows_end(const cairn::moment& now) const noexcept {
     return run_.last_step && *run_.last_step > now.step;
   }
   [[nodiscard]] std::uint64_t first_step() const noexcept { return first_step_.value_or(0); }
   /// Of the newest checkpoint, or where the run began.
-  [[nodiscard]] std::uint64_t checkpoint_step(const moment& now) const noexcept {
-    return (std::max)(now.saved_step, first_step());
+  [[nodiscard]] std::uint64_t checkpoint_step(const cairn::moment& now) const noexcept {
+    return std::max(now.saved_step, first_step());
   }
   [[nodiscard]] double price_of_loss(const current_costs& all) const noexcept;
   [[nodiscard]] double density(double step, const current_costs& all) const noexcept;
-  [[nodiscard]] double saves_left(const moment& now, const current_costs& all) const noexcept;
-  void look_ahead(const moment& now, const current_costs& all);
-  [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const moment& now, const current_costs& all) const;
+  [[nodiscard]] double saves_left(const cairn::moment& now, const current_costs& all) const noexcept;
+  void look_ahead(const cairn::moment& now, const current_costs& all);
+  [[nodiscard]] std::optional<std::uint64_t> next_of_optimum(const cairn::moment& now, const current_costs& all) const;
 
   run_options run_;
   std::optional<std::uint64_t> first_step_{};  // the one before the first one observed: where the run began
-  std::optional<loss_curve> curve_{};          // only if it is of use
+  std::optional<cairn::loss_curve> curve_{};   // only if it is of use
   double scale_ = 0;                           // 1 / fall of the curve over the run
   double integral_ = 0;                        // of the density since the newest checkpoint
   double failures_before_ = 0;                 // expected in the work so far
@@ -92,4 +92,4 @@ class planner {
   std::uint64_t saved_step_ = 0, look_again_ = 0;
 };
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

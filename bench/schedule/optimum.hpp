@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "cairn/schedule/failure_models.hpp"
-#include "cairn/schedule/workload.hpp"
+#include "schedule/failure_models.hpp"
+#include "schedule/workload.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 
 /// What a plan for a job is expected to cost. Each list has an entry per boundary; all but `save` rise.
 struct cost_model {
@@ -47,4 +47,4 @@ struct plan {
 /// the best i for each j lies on a lower envelope of lines, which is walked along once (derived in docs/scheduling.md). O(N).
 [[nodiscard]] plan optimum(const cost_model& of);
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

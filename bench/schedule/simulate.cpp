@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Definitions of simulate.hpp.
-#pragma once
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,15 +10,15 @@
 #include <range/v3/numeric/accumulate.hpp>
 
 #include "cairn/core/float_bits.hpp"
-#include "cairn/schedule/simulate.hpp"
+#include "schedule/simulate.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 namespace detail {
 
 /// What the jobs of a simulation have in common.
 struct simulated_scenario {
   const scenario& what;
-  const any_policy& policy;
+  const cairn::any_policy& policy;
   std::size_t most_failures;
   std::array<prices, objectives.size()> prices_by;
 };
@@ -51,8 +49,8 @@ class simulated_job {
     double restore = 0;     // seconds
     double published = 0;   // when, in seconds of this process
     double copied = 0;      // when, in seconds of the job
-    save_cost cost{};
-    std::optional<any_policy> policy{};  // as it was when the state was copied
+    cairn::save_cost cost{};
+    std::optional<cairn::any_policy> policy{};  // as it was when the state was copied
   };
 
   /// The boundary at which the job stops: it reaches boundary k of n with probability alive(k / n).
@@ -118,11 +116,11 @@ class simulated_job {
     return deviation > 0 ? seen * std::exp(deviation * noise_.normal(at_) - deviation * deviation / 2) : seen;
   }
 
-  bool save(save_kind kind) {
+  bool save(cairn::save_kind kind) {
     const bool starts_chain = newest_.links == 0 || (what_.anchor_every && newest_.links >= *what_.anchor_every);
-    if (kind == save_kind::delta && starts_chain) kind = save_kind::whole;
+    if (kind == cairn::save_kind::delta && starts_chain) kind = cairn::save_kind::whole;
     const auto& takes = times_of(kind);
-    const bool is_delta = kind == save_kind::delta;
+    const bool is_delta = kind == cairn::save_kind::delta;
     ++done_.saves;
     saving_ = checkpoint{.step = at_,
                          .links = is_delta ? newest_.links + 1 : 1,
@@ -210,7 +208,7 @@ class simulated_job {
   /// Whether the newest failure is charged.
   [[nodiscard]] bool counts(objective by) const noexcept { return by != objective::coci || done_.failures == 1; }
 
-  [[nodiscard]] const save_times& times_of(save_kind kind) const {
+  [[nodiscard]] const save_times& times_of(cairn::save_kind kind) const {
     return what_.kinds[static_cast<std::size_t>(kind)].takes;
   }
 
@@ -219,7 +217,7 @@ class simulated_job {
   seeded_numbers noise_;
   std::size_t last_;
   workers_at_risk workers_;
-  any_policy policy_;
+  cairn::any_policy policy_;
 
   std::size_t at_ = 0;  // boundary
   double clock_ = 0;    // seconds of this process
@@ -234,7 +232,8 @@ class simulated_job {
 
 inline void check(const scenario& what) {
   const auto check_number = [](double value, double most, const char* name) {
-    if (!(value >= 0) || !(value <= most)) fail(errc::invalid, {name, " of a scenario is ", std::to_string(value)});
+    if (!(value >= 0) || !(value <= most))
+      cairn::fail(cairn::errc::invalid, {name, " of a scenario is ", std::to_string(value)});
   };
   constexpr double most = std::numeric_limits<double>::max();
   for (const auto& kind : what.kinds) {
@@ -244,7 +243,7 @@ inline void check(const scenario& what) {
     check_number(kind.takes.restore, most, "the time of a restore");
   }
   check_number(what.loss_noise, most, "the noise of the loss");
-  if (what.anchor_every == std::size_t{0}) fail(errc::invalid, {"anchor_every of a scenario is 0"});
+  if (what.anchor_every == std::size_t{0}) cairn::fail(cairn::errc::invalid, {"anchor_every of a scenario is 0"});
   for (const double workers : what.work.workers) check_number(workers, most, "the number of workers");
 }
 
@@ -258,7 +257,7 @@ sample_mean mean_of(std::span<const double> values) {
   return {mean, values.size() > 1 ? std::sqrt(squares / (n - 1) / n) : cairn::detail::infinite()};
 }
 
-simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options) {
+simulation simulate(const scenario& what, const cairn::any_policy& policy, const simulate_options& options) {
   detail::check(what);
   detail::simulated_scenario common{what, policy, options.most_failures, {}};
   for (std::size_t i = 0; i < objectives.size(); ++i) common.prices_by[i] = prices_of(objectives[i], what.work);
@@ -270,4 +269,4 @@ simulation simulate(const scenario& what, const any_policy& policy, const simula
   return all;
 }
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

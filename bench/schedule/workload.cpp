@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Definitions of workload.hpp.
-#pragma once
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
-#include "cairn/schedule/workload.hpp"
+#include "schedule/workload.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 namespace detail {
 
 inline void check(const workload& job) {
   const auto fits = [&](const std::vector<double>& list, std::size_t size, const char* what) {
     if (list.empty() || list.size() == size) return;
-    fail(errc::invalid, {"a workload of ", job.steps(), " iterations has ", list.size(), " entries of ", what});
+    cairn::fail(cairn::errc::invalid,
+                {"a workload of ", job.steps(), " iterations has ", list.size(), " entries of ", what});
   };
   fits(job.loss, job.steps() + 1, "loss");
   fits(job.workers, job.steps(), "workers");
   for (const double seconds : job.seconds)
     if (!(seconds > 0) || !cairn::detail::is_finite(seconds))
-      fail(errc::invalid, {"an iteration of a workload takes ", std::to_string(seconds), " seconds"});
+      cairn::fail(cairn::errc::invalid, {"an iteration of a workload takes ", std::to_string(seconds), " seconds"});
 }
 
 /// T |l'| / D times the seconds of each iteration, with a mean of 1 per second; empty where the loss does not fall.
@@ -59,4 +58,4 @@ prices prices_of(objective what, const workload& job) {
   return all;
 }
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

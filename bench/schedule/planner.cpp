@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Definitions of planner.hpp.
-#pragma once
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,12 +7,12 @@
 #include <vector>
 
 #include "cairn/core/float_bits.hpp"
-#include "cairn/schedule/failure_models.hpp"
+#include "schedule/failure_models.hpp"
 #include "cairn/schedule/interval.hpp"
-#include "cairn/schedule/optimum.hpp"
-#include "cairn/schedule/planner.hpp"
+#include "schedule/optimum.hpp"
+#include "schedule/planner.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 namespace detail {
 
 inline constexpr double few_saves = 16;         // left: then the optimum decides
@@ -33,8 +31,8 @@ struct rest_of {
 
 }  // namespace detail
 
-bool planner::is_due(const moment& now, double worked, const current_costs& all,
-                     const std::optional<loss_curve>& curve) {
+bool planner::is_due(const cairn::moment& now, double worked, const current_costs& all,
+                     const std::optional<cairn::loss_curve>& curve) {
   if (!first_step_ || now.step <= *first_step_) first_step_ = now.step > 0 ? now.step - 1 : 0;
   const bool has_new_curve = wants_curve() && curve != curve_;
   if (has_new_curve) {
@@ -63,7 +61,7 @@ double planner::price_of_loss(const current_costs& all) const noexcept {
 
 /// Saves per second.
 double planner::density(double step, const current_costs& all) const noexcept {
-  const double even = 1 / std::max(daly_interval(all.save_seconds, all.mtbf), 1e-9);
+  const double even = 1 / std::max(cairn::schedule::daly_interval(all.save_seconds, all.mtbf), 1e-9);
   if (run_.what == objective::coci) return even * std::exp(-failures_before_ / 2);
   if (run_.what != objective::exploratory || scale_ == 0 || step > static_cast<double>(*run_.last_step)) return even;
   const double price = -curve_->slope(step) / all.iteration_seconds * price_of_loss(all);
@@ -71,7 +69,7 @@ double planner::density(double step, const current_costs& all) const noexcept {
 }
 
 /// Until the end of the run, at the current costs. O(32).
-double planner::saves_left(const moment& now, const current_costs& all) const noexcept {
+double planner::saves_left(const cairn::moment& now, const current_costs& all) const noexcept {
   constexpr int parts = 32;
   const auto from = static_cast<double>(checkpoint_step(now)), left = static_cast<double>(*run_.last_step) - from;
   double sum = 0;
@@ -79,14 +77,14 @@ double planner::saves_left(const moment& now, const current_costs& all) const no
   return sum * left * all.iteration_seconds / parts;
 }
 
-void planner::look_ahead(const moment& now, const current_costs& all) {
+void planner::look_ahead(const cairn::moment& now, const current_costs& all) {
   few_left_ = knows_end(now) && all.iteration_seconds > 0 && saves_left(now, all) <= detail::few_saves;
   if (few_left_) next_save_ = next_of_optimum(now, all);
   look_again_ = now.step + (knows_end(now) ? (*run_.last_step - now.step) / 8 + 1 : 1'000'000);
 }
 
 /// The step of the first save of the best plan for the rest of the run; nothing where no save pays.
-std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const current_costs& all) const {
+std::optional<std::uint64_t> planner::next_of_optimum(const cairn::moment& now, const current_costs& all) const {
   const auto last = static_cast<double>(*run_.last_step), from = static_cast<double>(checkpoint_step(now)),
              left = last - from;
   const auto first = static_cast<double>(first_step());
@@ -116,4 +114,4 @@ std::optional<std::uint64_t> planner::next_of_optimum(const moment& now, const c
   return checkpoint_step(now) + static_cast<std::uint64_t>(std::llround(steps * best.saves.front()));
 }
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

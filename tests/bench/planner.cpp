@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/planner.hpp"
+#include "schedule/planner.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "cairn/schedule/interval.hpp"
-#include "cairn/schedule/optimum.hpp"
+#include "schedule/optimum.hpp"
 #include "catch.hpp"
 
-using namespace cairn::schedule;
+using namespace bench::schedule;
 using cairn::loss_curve;
 using cairn::moment;
-namespace early_stops = cairn::early_stops;
-namespace failures = cairn::failures;
 using std::chrono::duration;
 
 namespace {
@@ -42,7 +40,7 @@ std::vector<std::uint32_t> saves(planner self, std::uint64_t steps, const curren
 
 /// The same job for `optimum`.
 cost_model charged(objective what, std::uint64_t steps, const current_costs& all, double rate,
-                   const cairn::any_early_stop& stops = early_stops::none{}) {
+                   const bench::schedule::any_early_stop& stops = early_stops::none{}) {
   workload job{.seconds = std::vector<double>(steps, all.iteration_seconds)};
   for (std::uint64_t k = 0; k <= steps; ++k) job.loss.push_back(std::exp(-rate * static_cast<double>(k)));
   return cost_model_of(what, job, {.stall = all.save_seconds, .background = all.background},
@@ -56,7 +54,7 @@ TEST_CASE("without an end or a curve, at Daly's interval") {
        {objective::machine_time, objective::progress, objective::exploratory, objective::worker_seconds}) {
     const auto made =
         saves(planner({.what = what}), 20'000, {.iteration_seconds = 0.5, .mtbf = 5000, .save_seconds = 0.4});
-    const double even = daly_interval(0.4, 5000) / 0.5;
+    const double even = cairn::schedule::daly_interval(0.4, 5000) / 0.5;
     REQUIRE(made.size() > 50);
     for (std::size_t i = 1; i < made.size(); ++i) CHECK(std::abs(made[i] - made[i - 1] - even) <= 1);
   }
@@ -216,7 +214,7 @@ TEST_CASE("a curve that comes late, changes or goes away is followed") {
     return 500.0 / made;
   };
   const double even = mean_interval(0, std::nullopt);
-  CHECK(even == Approx(daly_interval(0.01, 5000)).epsilon(0.1));
+  CHECK(even == Approx(cairn::schedule::daly_interval(0.01, 5000)).epsilon(0.1));
   CHECK(mean_interval(500, falling(1e-3)) < 0.6 * even);
   CHECK(mean_interval(7000, falling(1e-3)) > 3 * even);
   CHECK(mean_interval(7500, std::nullopt) == Approx(even).epsilon(0.1));

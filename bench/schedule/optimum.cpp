@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Definitions of optimum.hpp.
-#pragma once
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -9,9 +7,9 @@
 #include <numeric>
 
 #include "cairn/core/error.hpp"
-#include "cairn/schedule/optimum.hpp"
+#include "schedule/optimum.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 namespace detail {
 
 /// The lower envelope of lines that come with falling slopes, queried at rising x. Amortised O(1).
@@ -64,7 +62,8 @@ class lower_envelope {
 cost_model cost_model_of(prices value, bool first_only, const workload& job, const save_times& saving,
                          const any_failures& failures, const any_early_stop& stops) {
   const std::size_t steps = job.steps();
-  if (steps >= std::numeric_limits<std::uint32_t>::max()) fail(errc::invalid, {"a workload of ", steps, " iterations"});
+  if (steps >= std::numeric_limits<std::uint32_t>::max())
+    cairn::fail(cairn::errc::invalid, {"a workload of ", steps, " iterations"});
   const auto alive_at = [&](std::size_t boundary) {
     return stops.alive(static_cast<double>(boundary) / static_cast<double>(steps));
   };
@@ -136,4 +135,4 @@ plan optimum(const cost_model& of) {
   return found;
 }
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

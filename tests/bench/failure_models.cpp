@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/failure_models.hpp"
+#include "schedule/failure_models.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,10 +11,10 @@
 
 namespace {
 
-using cairn::any_failures;
-using cairn::failures::exponential;
-using cairn::failures::never;
-using cairn::failures::weibull;
+using bench::schedule::any_failures;
+using bench::schedule::failures::exponential;
+using bench::schedule::failures::never;
+using bench::schedule::failures::weibull;
 using std::chrono::seconds;
 using duration = std::chrono::duration<double>;
 
@@ -116,9 +116,9 @@ namespace stops {
 
 namespace {
 
-using cairn::any_early_stop;
-using cairn::early_stops::none;
-using cairn::early_stops::uniform;
+using bench::schedule::any_early_stop;
+using bench::schedule::early_stops::none;
+using bench::schedule::early_stops::uniform;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/workload.hpp"
+#include "schedule/workload.hpp"
 
 #include <cmath>
 #include <limits>
@@ -10,7 +10,7 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-using namespace cairn::schedule;
+using namespace bench::schedule;
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/optimum.hpp"
+#include "schedule/optimum.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,15 +10,11 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/schedule/interval.hpp"
-#include "cairn/schedule/workload.hpp"
+#include "schedule/workload.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-using namespace cairn::schedule;
-using cairn::any_early_stop;
-using cairn::any_failures;
-namespace early_stops = cairn::early_stops;
-namespace failures = cairn::failures;
+using namespace bench::schedule;
 using std::chrono::duration;
 
 namespace {
@@ -138,7 +134,7 @@ TEST_CASE("where all seconds are worth the same the optimum is even, at Young's 
   const save_times saving{.stall = 2};
   const auto found = optimum(cost_model_of(objective::machine_time, even(40'000), saving,
                                            failures::exponential{duration<double>(1e4)}, early_stops::none{}));
-  const double young = young_interval(saving.stall, 1e4);
+  const double young = cairn::schedule::young_interval(saving.stall, 1e4);
   REQUIRE(found.saves.size() > 100);
   CHECK(40'000.0 / static_cast<double>(found.saves.size() + 1) == Approx(young).epsilon(0.01));
   for (std::size_t i = 1; i < found.saves.size(); ++i)

@@ -12,7 +12,7 @@
 
 #include "cairn/core/float_bits.hpp"
 
-namespace cairn::inline v0_1 {
+namespace bench::schedule {
 
 /// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the expected failures within `age` seconds after its
 /// start. H(0) = 0; H never falls and is finite. A worker survives that long with probability exp(-H), n workers with exp(-n H).
@@ -40,7 +40,7 @@ namespace detail {
 
 /// A valid cumulative hazard: NaN and negative values become 0, infinity the largest number.
 [[nodiscard]] inline double hazard(double expected) noexcept {
-  return expected > 0 ? (std::min)(expected, (std::numeric_limits<double>::max)()) : 0;
+  return expected > 0 ? std::min(expected, std::numeric_limits<double>::max()) : 0;
 }
 
 }  // namespace detail
@@ -111,12 +111,12 @@ struct uniform {
   double probability = 1;  ///< that the job is stopped, 0 to 1
 
   [[nodiscard]] double alive(double part) const noexcept {
-    const double first = (std::max)(from, 0.0);
-    if (!((std::min)(part, 1.0) > from && part > 0) || !(probability > 0) || cairn::detail::is_nan(to)) return 1;
-    const double passed = to > first ? (std::min)(((std::min)(part, 1.0) - first) / (to - first), 1.0) : 1;
-    return 1 - (std::min)(probability, 1.0) * passed;
+    const double first = std::max(from, 0.0);
+    if (!(std::min(part, 1.0) > from && part > 0) || !(probability > 0) || cairn::detail::is_nan(to)) return 1;
+    const double passed = to > first ? std::min((std::min(part, 1.0) - first) / (to - first), 1.0) : 1;
+    return 1 - std::min(probability, 1.0) * passed;
   }
 };
 
 }  // namespace early_stops
-}  // namespace cairn::inline v0_1
+}  // namespace bench::schedule

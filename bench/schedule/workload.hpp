@@ -10,7 +10,7 @@
 
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 
 /// A job without failures and saves. Iterations are numbered from 0. Boundary k lies before iteration k; saves are made at boundaries, of
 /// which there are steps() + 1.
@@ -83,4 +83,4 @@ struct prices {
 /// O(N). Throws errc::invalid where the sizes of the workload's lists do not match, or a duration is not positive and finite.
 [[nodiscard]] prices prices_of(objective what, const workload& job);
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule

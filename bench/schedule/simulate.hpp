@@ -16,10 +16,10 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/failure_models.hpp"
-#include "cairn/schedule/workload.hpp"
+#include "schedule/failure_models.hpp"
+#include "schedule/workload.hpp"
 
-namespace cairn::inline v0_1::schedule {
+namespace bench::schedule {
 
 /// Random numbers by index: each depends only on the seed and its index (splitmix64: Steele, Lea, Flood 2014). O(1).
 class seeded_numbers {
@@ -112,8 +112,8 @@ struct sample_mean {
 
 /// Saves of one kind.
 struct kind_of_save {
-  save_times takes{};    ///< `restore` of a delta: what it adds to restoring the previous checkpoint
-  save_cost reported{};  ///< reported to the policy; step, kind, stall and background are filled in
+  save_times takes{};           ///< `restore` of a delta: what it adds to restoring the previous checkpoint
+  cairn::save_cost reported{};  ///< reported to the policy; step, kind, stall and background are filled in
 };
 
 /// The same times for saves of every kind.
@@ -124,10 +124,10 @@ struct kind_of_save {
 /// A job, its failures and early stops, and what saves take.
 struct scenario {
   workload work;                                     ///< the job without failures and saves
-  any_failures failures = cairn::failures::never{};  ///< of each worker
+  any_failures failures = failures::never{};         ///< of each worker
   any_early_stop stops = early_stops::none{};        ///< drawn once per job
-  std::array<kind_of_save, 3> kinds{};               ///< by save_kind
-  save_kind usual = save_kind::whole;                ///< where the policy asks for no kind
+  std::array<kind_of_save, 3> kinds{};               ///< by cairn::save_kind
+  cairn::save_kind usual = cairn::save_kind::whole;  ///< where the policy asks for no kind
   /// Every nth checkpoint is whole, as in chain_options. At least 1; none: only the first.
   std::optional<std::size_t> anchor_every = 10;
   double loss_noise = 0;  ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
@@ -192,7 +192,8 @@ struct simulation {
 /// - A job that stops early ends at the boundary before its stop, after the policy was asked there. Nothing after it counts.
 /// - Waiting is charged at the boundary of its save, lost work where the failure happened, also within an iteration. Under `coci` only
 ///   the first failure of a job is charged.
-[[nodiscard]] simulation simulate(const scenario& what, const any_policy& policy, const simulate_options& options = {});
+[[nodiscard]] simulation simulate(const scenario& what, const cairn::any_policy& policy,
+                                  const simulate_options& options = {});
 
 /// The mean over all jobs of `part`, a function of an outcome or a pointer to its member.
 template <class Part>
@@ -211,7 +212,8 @@ template <class Part>
 template <class Part>
 [[nodiscard]] sample_mean difference_of(const simulation& a, const simulation& b, const Part& part) {
   if (a.seed != b.seed || a.jobs.size() != b.jobs.size())
-    fail(errc::invalid, {"two simulations of different seeds or numbers of jobs cannot be compared job by job"});
+    cairn::fail(cairn::errc::invalid,
+                {"two simulations of different seeds or numbers of jobs cannot be compared job by job"});
   std::vector<double> values;
   for (std::size_t i = 0; i < a.jobs.size(); ++i)
     values.push_back(static_cast<double>(std::invoke(part, a.jobs[i])) -
@@ -223,4 +225,4 @@ template <class Part>
   return difference_of(a, b, [what](const outcome& each) { return each.of(what).without_restoring(); });
 }
 
-}  // namespace cairn::inline v0_1::schedule
+}  // namespace bench::schedule
