@@ -71,7 +71,7 @@ struct restart {
 
 /// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after `restarted` or
 /// checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and `remembers`. A member of these
-/// names with another signature, a `remember` without a `recall` or the reverse, and some misspellings are compile-time errors.
+/// names with another signature, and a `remember` without a `recall` or the reverse, are compile-time errors.
 ///
 /// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw is only reported, as
 /// event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory after `remember`, and after `recall` or
@@ -115,12 +115,6 @@ consteval void check_hooks() {
   static_assert(remembers<Policy> || !(has_function_remember<Policy> || has_function_recall<Policy>),
                 "a policy with a memory has both `cairn::policy_memory remember() const` and `void recall(const "
                 "cairn::policy_memory&)`");
-  static_assert(observes_saves<Policy> || !misspells_saved<Policy, save_cost>,
-                "saves are reported to a policy by `void saved(const cairn::save_cost&)`");
-  static_assert(observes_restarts<Policy> || !misspells_restarted<Policy, restart>,
-                "restarts are reported to a policy by `void restarted(const cairn::restart&)`");
-  static_assert(remembers<Policy> || !misspells_recall<Policy, policy_memory>,
-                "a policy gets back what it knew by `void recall(const cairn::policy_memory&)`");
 }
 
 }  // namespace detail

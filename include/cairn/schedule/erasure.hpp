@@ -63,20 +63,4 @@ template <class Type>
 concept has_function_recall = has_name<Type, requires { &hook_lookup<Type>::recall; }> &&
                               !requires { requires std::is_member_object_pointer_v<decltype(&Type::recall)>; };
 
-// Some names that are close to a hook's and take what it does. C++20 cannot list the members of a type.
-
-template <class Type, class Cost>
-concept misspells_saved = requires(Type& self, const Cost& cost) { self.on_saved(cost); } ||
-                          requires(Type& self, const Cost& cost) { self.save_done(cost); };
-
-template <class Type, class Restart>
-concept misspells_restarted = requires(Type& self, const Restart& how) { self.restored(how); } ||
-                              requires(Type& self, const Restart& how) { self.on_restore(how); } ||
-                              requires(Type& self, const Restart& how) { self.on_restart(how); } ||
-                              requires(Type& self, const Restart& how) { self.was_restarted(how); };
-
-template <class Type, class Memory>
-concept misspells_recall = requires(Type& self, const Memory& kept) { self.recalls(kept); } ||
-                           requires(Type& self, const Memory& kept) { self.on_recall(kept); };
-
 }  // namespace cairn::inline v0_1::detail
