@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Conan 2 recipe: `conan create . -s compiler.cppstd=20`.
 
-The target is cairn::cairn; cairn::mpi with the option `with_mpi`; cairn::torch with `with_torch`, the compiled definitions of the adapters for libtorch.
+The target is cairn::cairn; with the option `with_mpi` also cairn::mpi; with `with_torch` also cairn::torch, the
+compiled definitions of the adapters for libtorch.
 tests/package/conan is the test of the package.
 """
 
@@ -43,7 +44,7 @@ class CairnConan(ConanFile):
     def requirements(self):
         self.requires("boost/[>=1.75 <2]", transitive_headers=True)
         self.requires("highway/[>=1.0.3 <2]")
-        self.requires("range-v3/[>=0.12 <1]", visible=False)  # the library is compiled with its headers, and those of the next two
+        self.requires("range-v3/[>=0.12 <1]", visible=False)  # used by the definitions alone, like the next two
         self.requires("rapidjson/[>=cci.20220822]", visible=False)
         self.requires("xxhash/[>=0.8.1 <1]", visible=False)
         if self.options.with_mpi:

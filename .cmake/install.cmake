@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Installs the headers, the library, the CMake package, the pkg-config file and the CPS file. All of them work from wherever the prefix is moved.
+# Installs the headers, the library, the CMake package, the pkg-config file and the CPS file. All of them work from
+# wherever the prefix is moved.
 include(CMakePackageConfigHelpers)
 set(cairn_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/cairn")
 set(cairn_pc_dir "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
@@ -21,7 +22,7 @@ if(NOT BUILD_SHARED_LIBS)
     string(APPEND cairn_cps_links ",\n      \"link_libraries\": [\"xxhash\"]")
   endif()
 endif()
-set(cairn_cps_location "${CMAKE_INSTALL_LIBDIR}/${CMAKE_${cairn_type}_LIBRARY_PREFIX}cairn${CMAKE_${cairn_type}_LIBRARY_SUFFIX}")
+set(cairn_library "${CMAKE_${cairn_type}_LIBRARY_PREFIX}cairn${CMAKE_${cairn_type}_LIBRARY_SUFFIX}")
 
 configure_package_config_file(.cmake/cairn-config.cmake.in cairn-config.cmake INSTALL_DESTINATION "${cairn_package_dir}"
                               PATH_VARS CMAKE_INSTALL_INCLUDEDIR)

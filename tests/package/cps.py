@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Reads an installed cairn.cps as a tool does that knows the Common Package Specification: checks what it must have, resolves the component to flags, and builds
-and runs the consumer with these. Usage: cps.py <compiler> <prefix> <scratch folder>"""
+"""Reads an installed cairn.cps as a tool does that knows the Common Package Specification: checks what it must have,
+resolves the component to flags, and builds and runs the consumer with these.
+Usage: cps.py <compiler> <prefix> <scratch folder>"""
 
 import json
 import subprocess

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A program of several .cpp files, without a build system: it links and runs if one of them includes cairn/implementation.hpp. If none or two do, or if
-# the others were compiled with headers of another version, the linker names what is wrong. Usage: link_errors.sh <source tree> <compiler> <scratch folder>
+# A program of several .cpp files, without a build system: it links and runs if one of them includes
+# cairn/implementation.hpp. If none or two do, or if the others were compiled with headers of another version, the linker
+# names what is wrong. Usage: link_errors.sh <source tree> <compiler> <scratch folder>
 set -euo pipefail
 
 source=$(realpath "$1") compiler=$2
@@ -30,7 +31,8 @@ cp implementation.o second.o
 refuses cairn_implementation_hpp_is_included_in_two_cpp_files consumer.o interface.o implementation.o second.o
 
 cp -r "$source/include" other
-sed -i -e 's/^\(#define CAIRN_VERSION_PATCH\) .*/\1 99/' -e 's/^\(#define CAIRN_VERSION ".*\.\).*"$/\199"/' other/cairn/version.hpp
+sed -i -e 's/^\(#define CAIRN_VERSION_PATCH\) .*/\1 99/' \
+  -e 's/^\(#define CAIRN_VERSION ".*\.\).*"$/\199"/' other/cairn/version.hpp
 compile other "$source/tests/package/consumer.cpp" consumer.o
 [[ $(version other) == *_99 ]]
 refuses "$(version other)_$missing" consumer.o interface.o implementation.o

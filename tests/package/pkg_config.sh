@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Builds and runs the consumer with what pkg-config says about an installed Cairn. Usage: pkg_config.sh <compiler> <prefix> <scratch folder>
+# Builds and runs the consumer with what pkg-config says about an installed Cairn.
+# Usage: pkg_config.sh <compiler> <prefix> <scratch folder>
 set -euo pipefail
 
 here=$(dirname "$(realpath "$0")")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Runs the port for vcpkg without vcpkg: each function of vcpkg that the portfile calls does here what it is documented to do, for a release build. The
-# library is not compiled for it: it is that of a build that is there. Then builds and runs the consumer with the package.
-# Usage: cmake -DSOURCE=<source tree> -DBUILD=<its build> -DSCRATCH=<new folder> -DGENERATOR=<CMake generator> -DCOMPILER=<C++ compiler> -P vcpkg.cmake
+# Runs the port for vcpkg without vcpkg: each function of vcpkg that the portfile calls does here what it is documented to
+# do, for a release build. The library is not compiled for it: it is that of a build that is there. Then builds and runs
+# the consumer with the package. Usage: cmake -DSOURCE=<source tree> -DBUILD=<its build> -DSCRATCH=<new folder>
+#                                             -DGENERATOR=<CMake generator> -DCOMPILER=<C++ compiler> -P vcpkg.cmake
 cmake_minimum_required(VERSION 3.21)
 set(PORT cairn)
 set(CURRENT_PACKAGES_DIR "${SCRATCH}/packages")
@@ -24,7 +25,8 @@ function(vcpkg_cmake_config_fixup)
   file(COPY ${files} DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
   file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/lib/cmake")
   # The package finds its prefix from where it lies: one folder less.
-  file(GLOB files "${CURRENT_PACKAGES_DIR}/share/${PORT}/*onfig.cmake" "${CURRENT_PACKAGES_DIR}/share/${PORT}/*targets.cmake")
+  file(GLOB files "${CURRENT_PACKAGES_DIR}/share/${PORT}/*onfig.cmake"
+       "${CURRENT_PACKAGES_DIR}/share/${PORT}/*targets.cmake")
   foreach(file IN LISTS files)
     file(READ "${file}" text)
     string(REPLACE "/../../../\"" "/../../\"" text "${text}")
@@ -56,7 +58,7 @@ foreach(folder IN ITEMS debug/include debug/share share/cmake lib/cmake share/li
   endif()
 endforeach()
 
-run("${CMAKE_COMMAND}" -S "${SOURCE}/tests/package/find_package" -B "${SCRATCH}/consumer" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
-    "-Dcairn_DIR=${CURRENT_PACKAGES_DIR}/share/cairn")
+run("${CMAKE_COMMAND}" -S "${SOURCE}/tests/package/find_package" -B "${SCRATCH}/consumer" -G "${GENERATOR}"
+    "-DCMAKE_CXX_COMPILER=${COMPILER}" "-Dcairn_DIR=${CURRENT_PACKAGES_DIR}/share/cairn")
 run("${CMAKE_COMMAND}" --build "${SCRATCH}/consumer" --target consumer)
 run("${SCRATCH}/consumer/consumer" "${SCRATCH}/checkpoint")
