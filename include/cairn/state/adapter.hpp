@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/extending.md has an example of each form.
