@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct process_result {
   std::string output;      ///< stdout and stderr together
   double seconds = 0;      ///< wall clock
   double cpu_seconds = 0;  ///< user and system time, with those of its own children
+  std::uint64_t peak_bytes = 0;  ///< the most memory that it or one of its children has taken
 };
 
 /// Runs `words[0]` (a path, or a name on PATH) and waits for its end. Throws std::runtime_error where it
