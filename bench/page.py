@@ -3,7 +3,7 @@
 """Runs the bench programs, one after the other, and writes one HTML page of their figures.
 
     cmake --preset bench && cmake --build --preset bench
-    python3 bench/page.py -o page.html --figures docs
+    python3 bench/page.py -o page.html --figures bench/results
 
 The numbers and the output of each program go into a folder beside the page, from which --from draws the page again. The page names the machine,
 the versions, and each figure with its bound. A program that fails or is missing is named on the page, and the exit status is then 1. Needs matplotlib.
