@@ -18,7 +18,7 @@ from pathlib import Path
 from figures import document, machine, plots, programs
 from figures import numbers as measured
 
-# The pictures of the documentation: file, program, which of its panels, what they show. README.md has those of study, partition and simulate.
+# The pictures of the documentation: file, program, which of its panels, what they show. RESULTS.md has them.
 PICTURES = (
     ("bench_save_load.svg", "save_load", (0, 2, 3), "Saves and loads of a transformer with Adam, in GB/s"),
     ("bench_stall.svg", "stall", (0, 1), "What a trainer waits for a save, in seconds"),
