@@ -379,7 +379,7 @@ static void smaller_checkpoints(const std::string& place) {
   const cairn::codec_rules chosen{
       {"layers.*", lc<3>{.max_delta_l2 = 0.5}},                // lossy, with a bound
       {"adam.*.v", lc<3>{.delta = cairn::delta_kind::ratio}},  // up to a factor of 2
-      {"adam.*.m", lossless{.xor_parent = true}}};  // XOR; other leaves: raw
+      {"adam.*.m", lossless{.xor_parent = true}}};             // XOR; other leaves: raw
   cairn::checkpointer ckpt{
       place + "/small",
       {.codecs = chosen, .chain = {.anchor_every = 20, .merge_every = 5}}};
