@@ -20,10 +20,10 @@ extern char** environ;
 namespace bench {
 
 struct process_result {
-  int status = -1;         ///< exit status; -1 where a signal ended it
-  std::string output;      ///< stdout and stderr together
-  double seconds = 0;      ///< wall clock
-  double cpu_seconds = 0;  ///< user and system time, with those of its own children
+  int status = -1;               ///< exit status; -1 where a signal ended it
+  std::string output;            ///< stdout and stderr together
+  double seconds = 0;            ///< wall clock
+  double cpu_seconds = 0;        ///< user and system time, with those of its own children
   std::uint64_t peak_bytes = 0;  ///< the most memory that it or one of its children has taken
 };
 
