@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Conan 2 recipe. `conan create . -s compiler.cppstd=20` packages the headers, `-o "&:compiled=True"` the compiled library too.
+"""Conan 2 recipe: `conan create . -s compiler.cppstd=20`.
 
-The targets are cairn::cairn and, if compiled, cairn::compiled; cairn::mpi with the option `with_mpi`. With `with_torch`, cairn::torch is the compiled
-definitions of the adapters for libtorch. tests/package/conan is the test of the package.
+The target is cairn::cairn; with the option `with_mpi` also cairn::mpi; with `with_torch` also cairn::torch, the
+compiled definitions of the adapters for libtorch.
+tests/package/conan is the test of the package.
 """
 
 import os
@@ -23,19 +24,15 @@ class CairnConan(ConanFile):
     license = "MIT"
     url = "https://github.com/conan-io/conan-center-index"
     homepage = "https://cairn.example.org"
-    topics = ("checkpoint", "training", "deep-learning", "fault-tolerance", "safetensors", "serialization", "header-only")
+    topics = ("checkpoint", "training", "deep-learning", "fault-tolerance", "safetensors", "serialization")
+    package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"compiled": [True, False], "fPIC": [True, False], "fits": [True, False], "with_mpi": [True, False], "with_torch": [True, False]}
-    default_options = {"compiled": False, "fPIC": True, "fits": False, "with_mpi": False, "with_torch": False, "boost/*:header_only": True}
+    options = {"fPIC": [True, False], "with_mpi": [True, False], "with_torch": [True, False]}
+    default_options = {"fPIC": True, "with_mpi": False, "with_torch": False, "boost/*:header_only": True}
     exports = "include/cairn/version.hpp"
     exports_sources = "CMakeLists.txt", ".cmake/*", "include/*", "LICENSE"
     no_copy_source = True
     test_package_folder = os.path.join("tests", "package", "conan")
-
-    def configure(self):
-        self.package_type = "static-library" if self.options.compiled else "header-library"
-        if not self.options.compiled:
-            self.options.rm_safe("fPIC")
 
     def set_version(self):
         header = load(self, os.path.join(self.recipe_folder, "include", "cairn", "version.hpp"))
@@ -45,46 +42,34 @@ class CairnConan(ConanFile):
         cmake_layout(self)
 
     def requirements(self):
-        self.requires("range-v3/[>=0.12 <1]", transitive_headers=True)
         self.requires("boost/[>=1.75 <2]", transitive_headers=True)
-        self.requires("highway/[>=1.0.3 <2]", transitive_headers=True, transitive_libs=True)
-        self.requires("rapidjson/[>=cci.20220822]", transitive_headers=True)
-        self.requires("xxhash/[>=0.8.1 <1]", transitive_headers=True)
-        if self.options.fits:
-            self.requires("eigen/[>=3.4 <6]", transitive_headers=True)
+        self.requires("highway/[>=1.0.3 <2]")
+        self.requires("range-v3/[>=0.12 <1]", visible=False)  # used by the definitions alone, like the next two
+        self.requires("rapidjson/[>=cci.20220822]", visible=False)
+        self.requires("xxhash/[>=0.8.1 <1]", visible=False)
         if self.options.with_mpi:
             self.requires("openmpi/[>=4.1 <6]", transitive_headers=True, transitive_libs=True)
         if self.options.with_torch:
             self.requires("libtorch/[>=2.4 <3]", transitive_headers=True, transitive_libs=True)
 
-    def package_id(self):
-        if not self.info.options.compiled:
-            self.info.clear()
-
     def validate(self):
         check_min_cppstd(self, 20)
         if self.settings.os != "Linux":
             raise ConanInvalidConfiguration(f"{self.ref} supports Linux only, not {self.settings.os}")
-        if self.options.with_torch and not self.options.compiled:
-            raise ConanInvalidConfiguration("with_torch needs compiled=True")
 
     def generate(self):
-        if self.options.compiled:
-            CMakeDeps(self).generate()
-            toolchain = CMakeToolchain(self)
-            for variable in ("CAIRN_BUILD_TESTS", "CAIRN_BUILD_EXAMPLES", "CAIRN_INSTALL"):
-                toolchain.cache_variables[variable] = False
-            toolchain.cache_variables["CMAKE_DISABLE_FIND_PACKAGE_Eigen3"] = not self.options.fits
-            toolchain.cache_variables["CAIRN_TORCH"] = bool(self.options.with_torch)
-            toolchain.generate()
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        for variable in ("CAIRN_BUILD_TESTS", "CAIRN_BUILD_EXAMPLES", "CAIRN_INSTALL"):
+            toolchain.cache_variables[variable] = False
+        toolchain.cache_variables["CAIRN_TORCH"] = bool(self.options.with_torch)
+        toolchain.generate()
 
     def build(self):
-        if self.options.compiled:
-            cmake = CMake(self)
-            cmake.configure()
-            cmake.build(target="cairn_compiled")
-            if self.options.with_torch:
-                cmake.build(target="cairn_torch")
+        cmake = CMake(self)
+        cmake.configure()
+        for library in ("cairn", "cairn_torch") if self.options.with_torch else ("cairn",):
+            cmake.build(target=library)
 
     def package(self):
         copy(self, "LICENSE", self.source_folder, os.path.join(self.package_folder, "licenses"))
@@ -93,31 +78,17 @@ class CairnConan(ConanFile):
 
     def package_info(self):
         self.cpp_info.set_property("cmake_file_name", "cairn")
-        headers = self.cpp_info.components["headers"]
-        headers.set_property("cmake_target_name", "cairn::cairn")
-        headers.set_property("pkg_config_name", "cairn")
-        headers.bindirs = []
-        headers.libdirs = []
-        headers.requires = [f"{name}::{name}" for name in ("range-v3", "boost", "highway", "rapidjson", "xxhash")]
-        if self.options.fits:
-            headers.requires.append("eigen::eigen")
-        headers.system_libs = ["pthread"]
-        if self.options.compiled:
-            self._library("compiled", "cairn", ["headers"])
+        self._component("library", "cairn", ["cairn"], ["boost::boost", "highway::highway"])
         if self.options.with_torch:
-            self._library("torch", "cairn_torch", ["compiled", "libtorch::libtorch"])
+            self._component("torch", "torch", ["cairn_torch"], ["library", "libtorch::libtorch"])
         if self.options.with_mpi:
-            mpi = self.cpp_info.components["mpi"]
-            mpi.set_property("cmake_target_name", "cairn::mpi")
-            mpi.bindirs = []
-            mpi.libdirs = []
-            mpi.requires = ["headers", "openmpi::openmpi"]
+            self._component("mpi", "mpi", [], ["library", "openmpi::openmpi"])
 
-    def _library(self, component, name, requires):
-        part = self.cpp_info.components[component]
-        part.set_property("cmake_target_name", f"cairn::{component}")
-        part.set_property("pkg_config_name", f"cairn-{component}")
-        part.bindirs = []
-        part.libs = [name]
-        part.defines = ["CAIRN_SEPARATE_COMPILATION"]
-        part.requires = requires
+    def _component(self, name, target, libraries, requires):
+        component = self.cpp_info.components[name]
+        component.set_property("cmake_target_name", f"cairn::{target}")
+        component.set_property("pkg_config_name", "cairn" if target == "cairn" else f"cairn-{target}")
+        component.bindirs = []
+        component.libs = libraries
+        component.system_libs = ["pthread"]
+        component.requires = requires

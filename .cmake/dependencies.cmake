@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What programs with Cairn need, and what else its definitions need. The build reads these lists; the installed cairn-config.cmake reads the first
-# one, and the second one for a static library, which links some of it. Each entry is the argument list of one find_package.
+# What programs with Cairn need, and what else its definitions need, each with its targets. Each entry is the argument
+# list of one find_package. The installed cairn-config.cmake reads the first list, too.
 set(cairn_dependencies "Boost 1.75" "Threads")
 set(cairn_targets Boost::headers Threads::Threads)
 set(cairn_build_dependencies "range-v3" "hwy 1.0 MODULE" "RapidJSON MODULE" "xxHash MODULE")

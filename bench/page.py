@@ -3,7 +3,7 @@
 """Runs the bench programs, one after the other, and writes one HTML page of their figures.
 
     cmake --preset bench && cmake --build --preset bench
-    python3 bench/page.py -o page.html --figures docs
+    python3 bench/page.py -o page.html --figures bench/results
 
 The numbers and the output of each program go into a folder beside the page, from which --from draws the page again. The page names the machine,
 the versions, and each figure with its bound. A program that fails or is missing is named on the page, and the exit status is then 1. Needs matplotlib.
@@ -18,7 +18,7 @@ from pathlib import Path
 from figures import document, machine, plots, programs
 from figures import numbers as measured
 
-# The pictures of the documentation: file, program, which of its panels, what they show. README.md has those of study, partition and simulate.
+# The pictures of the documentation: file, program, which of its panels, what they show. RESULTS.md has them.
 PICTURES = (
     ("bench_save_load.svg", "save_load", (0, 2, 3), "Saves and loads of a transformer with Adam, in GB/s"),
     ("bench_stall.svg", "stall", (0, 1), "What a trainer waits for a save, in seconds"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The code of docs/evolution.md: a program loads what an earlier version of it saved. Each snippet there is the text between two marks.
+// The code of docs/evolution.md: a program loads what an earlier version of it saved.
+// Each snippet there is the text between two marks.
 #include <cairn/load.hpp>
 #include <cairn/save.hpp>
 
@@ -42,9 +43,10 @@ struct layer {
   std::vector<float> weight;
   std::vector<float> bias;
   activation act = activation::none;
-  using cairn_changes = cairn::changes<cairn::renamed<"weight", "w">,  // was `w`
-                                       cairn::added<"bias">,         // keeps its value if a checkpoint does not have it
-                                       cairn::removed<"momentum">>;  // is ignored if a checkpoint has it
+  using cairn_changes =
+      cairn::changes<cairn::renamed<"weight", "w">,  // was `w`
+                     cairn::added<"bias">,           // a checkpoint may lack it
+                     cairn::removed<"momentum">>;    // a checkpoint may have it
 };
 // [members]
 
@@ -73,26 +75,30 @@ struct trainer {
 }  // namespace second
 
 template <>
-struct cairn::by_name<first::activation> : cairn::enumerators<first::activation::relu, first::activation::tanh> {};
+struct cairn::by_name<first::activation>
+    : cairn::enumerators<first::activation::relu, first::activation::tanh> {};
 
 // [names]
 template <>
 struct cairn::by_name<second::activation>
-    : cairn::enumerators<second::activation::none, second::activation::relu, second::activation::gelu,
-                         cairn::enumerator<"tangent", second::activation::tangent, "tanh">> {};
+    : cairn::enumerators<
+          second::activation::none, second::activation::relu, second::activation::gelu,
+          cairn::enumerator<"tangent", second::activation::tangent, "tanh">> {};
 // [names]
 
 int main() {
   const std::string place = "evolution-checkpoint";
   std::filesystem::remove_all(place);
-  const first::trainer old{{{{1, 2}, {3, 4}, first::activation::tanh}}, {1500, {0.1F, 0.2F}}};
+  const first::trainer old{{{{1, 2}, {3, 4}, first::activation::tanh}},
+                           {1500, {0.1F, 0.2F}}};
   cairn::save(place, old);
 
   second::trainer now;
   cairn::load(place, now);
-  const bool is_right = now.layers.size() == 1 && now.layers[0].weight == old.layers[0].w &&
-                        now.layers[0].act == second::activation::tangent && now.plan.warmup_seconds == 1.5 &&
-                        now.plan.bias_rates == std::vector<float>{0.2F};
+  const bool is_right =
+      now.layers.size() == 1 && now.layers[0].weight == old.layers[0].w &&
+      now.layers[0].act == second::activation::tangent &&
+      now.plan.warmup_seconds == 1.5 && now.plan.bias_rates == std::vector<float>{0.2F};
   std::cout << (is_right ? "loaded\n" : "differs\n");
   return is_right ? 0 : 1;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The code of the guides in docs/. Each snippet there is the text between two marks `// [name]` here, which is compiled and run as a test.
+// The code of the guides in docs/. Each snippet there is the text between two marks
+// `// [name]` here, which is compiled and run as a test.
 #include <cairn/cairn.hpp>
 #include <cairn/encode/lc.hpp>
 #include <cairn/export.hpp>
@@ -46,7 +47,9 @@ struct trainer_state {
 class running_mean {
  public:
   void add(double x) { sum_ += x, ++count_; }
-  static auto cairn_fields() { return cairn::fields<&running_mean::sum_, &running_mean::count_>{}; }
+  static auto cairn_fields() {
+    return cairn::fields<&running_mean::sum_, &running_mean::count_>{};
+  }
 
  private:
   double sum_ = 0;           // saved as "sum"
@@ -55,7 +58,8 @@ class running_mean {
 // [private]
 
 // [scattered]
-void resume(std::vector<linear>& layers, moments& adam, std::mt19937_64& rng, const std::string& place) {
+void resume(std::vector<linear>& layers, moments& adam, std::mt19937_64& rng,
+            const std::string& place) {
   // The paths: layers.0.weight, ..., optimizer.adam.m, optimizer.adam.v, rng
   cairn::state all{{"layers", layers}, {"optimizer", {{"adam", adam}}}, {"rng", rng}};
   cairn::checkpointer ckpt{place};
@@ -88,7 +92,8 @@ struct dropout : layer {
   static auto cairn_fields() { return cairn::fields<&layer::id, &dropout::rate>{}; }
 };
 template <>
-struct cairn::polymorphic<layer> : cairn::one_of<dense, cairn::named<"dropout", dropout, "nets::random_zeros">> {};
+struct cairn::polymorphic<layer>
+    : cairn::one_of<dense, cairn::named<"dropout", dropout, "nets::random_zeros">> {};
 // [polymorphic]
 
 // [bases]
@@ -99,7 +104,9 @@ struct block {
 class embedding : public block {
  public:
   using cairn_bases = cairn::bases<block>;
-  static auto cairn_fields() { return cairn::fields<&embedding::weight_, &embedding::width_>{}; }
+  static auto cairn_fields() {
+    return cairn::fields<&embedding::weight_, &embedding::width_>{};
+  }
 
  private:
   std::vector<float> weight_;
@@ -123,7 +130,8 @@ inline constexpr bool cairn::is_container<counted_list> = true;
 // [view_adapter]
 class matrix {  // of another library, column-major
  public:
-  matrix(std::size_t rows = 0, std::size_t columns = 0) : rows_(rows), columns_(columns), values_(rows * columns) {}
+  matrix(std::size_t rows = 0, std::size_t columns = 0)
+      : rows_(rows), columns_(columns), values_(rows * columns) {}
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
   double* data() { return values_.data(); }
@@ -136,9 +144,12 @@ class matrix {  // of another library, column-major
 template <>
 struct cairn::adapter<matrix> {
   static tensor_view<double> view(matrix& m) {
-    return {m.data(), {m.rows(), m.columns()}, {1, static_cast<std::int64_t>(m.rows())}};
+    return {
+        m.data(), {m.rows(), m.columns()}, {1, static_cast<std::int64_t>(m.rows())}};
   }
-  static void resize(matrix& m, const extents& shape) { m = matrix(shape[0], shape[1]); }
+  static void resize(matrix& m, const extents& shape) {
+    m = matrix(shape[0], shape[1]);
+  }
 };
 // [view_adapter]
 
@@ -159,7 +170,9 @@ class tokenizer {  // of another library, without access to its members
 template <>
 struct cairn::adapter<tokenizer> {
   static std::string get(const tokenizer& t) { return t.to_text(); }
-  static void set(tokenizer& t, std::string text) { t = tokenizer::from_text(std::move(text)); }
+  static void set(tokenizer& t, std::string text) {
+    t = tokenizer::from_text(std::move(text));
+  }
 };
 // [copy_adapter]
 
@@ -168,7 +181,10 @@ class adam {  // of another library, which makes the moments in the first step
  public:
   double& rate() { return rate_; }
   bool has_moments() const { return m_ != nullptr; }
-  void make_moments() { m_ = std::make_unique<std::vector<float>>(), v_ = std::make_unique<std::vector<float>>(); }
+  void make_moments() {
+    m_ = std::make_unique<std::vector<float>>(),
+    v_ = std::make_unique<std::vector<float>>();
+  }
   std::vector<float>& m() { return *m_; }
   std::vector<float>& v() { return *v_; }
 
@@ -182,7 +198,8 @@ struct cairn::adapter<adam> {
   template <class Field>
   static void fields(adam& a, const Field& field) {
     field("rate", a.rate());
-    if (field.purpose() == purpose::apply && field.stored("m") && !a.has_moments()) a.make_moments();
+    if (field.purpose() == purpose::apply && field.stored("m") && !a.has_moments())
+      a.make_moments();
     if (a.has_moments()) {
       field("m", a.m());
       field("v", a.v());
@@ -211,10 +228,13 @@ class gpu_tensor {  // of another library: a handle, which is null if default-ma
 };
 
 // Stand for functions of a GPU's library. They return when the copy is complete.
-void copy_to_host(void* host, const void* device, std::size_t bytes, void* /*context*/) {
-  std::memcpy(host, device, bytes);  // cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost)
+void copy_to_host(void* host, const void* device, std::size_t bytes,
+                  void* /*context*/) {
+  // cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost)
+  std::memcpy(host, device, bytes);
 }
-void copy_from_host(void* device, const void* host, std::size_t bytes, void* /*context*/) {
+void copy_from_host(void* device, const void* host, std::size_t bytes,
+                    void* /*context*/) {
   std::memcpy(device, host, bytes);
 }
 
@@ -222,17 +242,24 @@ template <>
 struct cairn::adapter<gpu_tensor> {
   static any_tensor_view view(gpu_tensor& t) {
     if (!t) return {};  // an array that does not exist yet
-    return {t.type(), t.address(), t.shape(), {}, {.to_host = copy_to_host, .from_host = copy_from_host}};
+    return {t.type(),
+            t.address(),
+            t.shape(),
+            {},
+            {.to_host = copy_to_host, .from_host = copy_from_host}};
   }
   static bool can_be(const extents& shape) { return shape.size() <= 4; }
-  static void resize(gpu_tensor& t, const extents& shape, dtype type) { t = gpu_tensor(type, shape); }
+  static void resize(gpu_tensor& t, const extents& shape, dtype type) {
+    t = gpu_tensor(type, shape);
+  }
 };
 // [device_adapter]
 
 gpu_tensor::gpu_tensor(cairn::dtype type, cairn::extents shape)
     : type_(type),
       shape_(std::move(shape)),
-      memory_(new char[cairn::element_count(shape_) * size_of(type)], [](char* memory) { delete[] memory; }) {}
+      memory_(new char[cairn::element_count(shape_) * size_of(type)],
+              [](char* memory) { delete[] memory; }) {}
 
 // [make_adapter]
 class generator {  // of another library: null if default-made
@@ -262,7 +289,8 @@ struct cursor {
   std::uint64_t epoch = 0, position = 0;
 };
 struct restart_epoch {  // the value for a rank when the number of ranks has changed
-  static cursor redistribute(std::vector<cursor> saved, unsigned /*rank*/, unsigned /*ranks*/) {
+  static cursor redistribute(std::vector<cursor> saved, unsigned /*rank*/,
+                             unsigned /*ranks*/) {
     cursor oldest = saved.front();
     for (const auto& each : saved) oldest.epoch = std::min(oldest.epoch, each.epoch);
     oldest.position = 0;
@@ -271,8 +299,8 @@ struct restart_epoch {  // the value for a rank when the number of ranks has cha
 };
 struct rank_state {
   std::vector<float> weights;
-  cairn::per_rank<std::mt19937_64> rng;         // if the number of ranks has changed, the load fails
-  cairn::per_rank<cursor, restart_epoch> data;  // if it has changed, restart_epoch gives each rank its value
+  cairn::per_rank<std::mt19937_64> rng;         // no load on another number of ranks
+  cairn::per_rank<cursor, restart_epoch> data;  // there, restart_epoch gives the value
 };
 // [per_rank]
 
@@ -282,26 +310,33 @@ struct when_loss_halves {
   std::uint64_t step = 0;
 
   bool should_save(const cairn::moment& now) {
-    if (now.saved_step == step) saved_loss = loss;  // the previous step was saved, whichever policy asked for it
+    // the previous step was saved, whichever policy asked for it
+    if (now.saved_step == step) saved_loss = loss;
     step = now.step;
     if (now.loss && std::isfinite(*now.loss)) loss = *now.loss;
-    return loss <= saved_loss / 2;  // if this save is skipped, it is asked for again at the next step
+    // if this save is skipped, it is asked for again at the next step
+    return loss <= saved_loss / 2;
   }
-  cairn::policy_memory remember() const { return {{"saved_loss", {loss}}}; }  // stored in the checkpoint of this step
+  // what the checkpoint of this step stores
+  cairn::policy_memory remember() const { return {{"saved_loss", {loss}}}; }
   void recall(const cairn::policy_memory& kept) {
     const auto found = kept.find("saved_loss");
-    if (found != kept.end() && found->second.size() == 1) loss = saved_loss = found->second[0];
+    if (found != kept.end() && found->second.size() == 1)
+      loss = saved_loss = found->second[0];
   }
 };
 // [policy]
 
 // [codec]
-struct upper_halves {                                  // stores the upper 16 bits of each float
+struct upper_halves {                                  // of each float
   std::string name() const { return "upper_halves"; }  // the name in the file
-  bool uses_parent() const { return false; }           // true: encode and decode also get the parent's elements
-  std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes / 2; }
+  bool uses_parent() const { return false; }           // true: gets its elements, too
+  std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const {
+    return bytes / 2;
+  }
 
-  cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
+  cairn::encode_result encode(const cairn::encode_request& in,
+                              std::span<std::byte> out) const {
     if (in.type != cairn::dtype::f32) return {};  // not a float: not encoded
     double largest = 0, lost = 0, all = 0;
     for (std::size_t i = 0; i < in.values.size() / 4; ++i) {
@@ -310,7 +345,8 @@ struct upper_halves {                                  // stores the upper 16 bi
       std::memcpy(&out[2 * i], &in.values[4 * i + 2], 2);
       std::memcpy(reinterpret_cast<std::byte*>(&kept) + 2, &out[2 * i], 2);
       const double off = static_cast<double>(real) - static_cast<double>(kept);
-      largest = std::max(largest, std::abs(off)), lost += off * off, all += static_cast<double>(real) * real;
+      largest = std::max(largest, std::abs(off)), lost += off * off,
+      all += static_cast<double>(real) * real;
     }
     return {.codec = name(),
             .bytes = in.values.size() / 2,
@@ -318,8 +354,10 @@ struct upper_halves {                                  // stores the upper 16 bi
   }
 
   void decode(const cairn::decode_request& from) const {
-    if (2 * from.payload.size() != from.values.size())  // a file may be damaged: check every size
-      cairn::fail(cairn::errc::corrupt, {from.where, ": \"", from.path, "\" has a payload of the wrong size"});
+    // a file may be damaged: check every size
+    if (2 * from.payload.size() != from.values.size())
+      cairn::fail(cairn::errc::corrupt, {from.where, ": \"", from.path,
+                                         "\" has a payload of the wrong size"});
     for (std::size_t i = 0; i < from.payload.size() / 2; ++i) {
       std::memset(&from.values[4 * i], 0, 2);
       std::memcpy(&from.values[4 * i + 2], &from.payload[2 * i], 2);
@@ -335,19 +373,20 @@ static void smaller_checkpoints(const std::string& place) {
   state.adam["0"].v.resize(10'000);
   // [codecs]
   using namespace cairn::codecs;
+  const cairn::codec_rules chosen{
+      {"layers.*", lc<3>{.max_delta_l2 = 0.5}},                // lossy, with a bound
+      {"adam.*.v", lc<3>{.delta = cairn::delta_kind::ratio}},  // up to a factor of 2
+      {"adam.*.m", lossless{.xor_parent = true}}};             // XOR; other leaves: raw
   cairn::checkpointer ckpt{
       place + "/small",
-      {.codecs = {{"layers.*", lc<3>{.max_delta_l2 = 0.5}},                // lossy, with an error bound
-                  {"adam.*.v", lc<3>{.delta = cairn::delta_kind::ratio}},  // within a factor of two
-                  {"adam.*.m", lossless{.xor_parent = true}},              // XOR with the parent checkpoint
-                  {"rng", raw{}}},                                         // not encoded; all other leaves: lossless{}
-       .chain = {.anchor_every = 20, .merge_every = 5}}};
+      {.codecs = chosen, .chain = {.anchor_every = 20, .merge_every = 5}}};
   // [codecs]
   ckpt.remove_after(0);  // of an earlier run of this program
   for (state.step = 1; state.step <= 8; ++state.step) {
     for (auto& w : state.layers[0].weight) w *= 0.999F;
     const auto report = ckpt.save(state, {.step = state.step});
-    std::cout << report.bytes << " of " << report.state_bytes << (report.is_delta ? " bytes, a delta\n" : " bytes\n");
+    std::cout << report.bytes << " of " << report.state_bytes
+              << (report.is_delta ? " bytes, a delta\n" : " bytes\n");
   }
   ckpt.wait();
   // [own_codec]
@@ -373,7 +412,9 @@ static void weights_only(const std::string& place) {
   struct {
     std::vector<linear> layers;  // no optimizer, no random engine
   } model;
-  cairn::load(place + "/final", model, {.filter = [](std::string_view path) { return path.starts_with("layers."); }});
+  cairn::load(place + "/final", model, {.filter = [](std::string_view path) {
+                return path.starts_with("layers.");
+              }});
   // [weights]
   assert(!model.layers.empty());
 }
@@ -385,16 +426,17 @@ static void partial(const std::string& place) {
     linear head;
   };
   finetune_state state;
-  const auto report = cairn::load(place + "/final", state,
-                                  {.strict = false,  // a path that only one side has is no error
-                                   .rename =
-                                       [](std::string_view path) {
-                                         std::string stored(path);
-                                         if (stored.starts_with("encoder")) stored.replace(0, 7, "layers");
-                                         return stored;
-                                       },
-                                   .convert = cairn::conversion::widening});  // F16 -> F32, I32 -> I64, ...
-  for (const auto& path : report.missing) std::cout << "kept as it was: " << path << '\n';
+  cairn::load_options options;
+  options.strict = false;  // a path that only one side has is no error
+  options.convert = cairn::conversion::widening;  // F16 -> F32, I32 -> I64, ...
+  options.rename = [](std::string_view path) {
+    std::string stored(path);
+    if (stored.starts_with("encoder")) stored.replace(0, 7, "layers");
+    return stored;
+  };
+  const auto report = cairn::load(place + "/final", state, options);
+  for (const auto& path : report.missing)
+    std::cout << "kept as it was: " << path << '\n';
   // [partial]
 }
 
@@ -406,7 +448,8 @@ static void new_shapes(const std::string& place) {
   state.layers[0].bias = {0, 0, 9};
   // [reshape]
   cairn::load(place + "/shapes", state, {.reshape = [](std::string_view path) {
-                return path == "layers.0.bias" ? cairn::reshaping::grow : cairn::reshaping::none;
+                return path == "layers.0.bias" ? cairn::reshaping::grow
+                                               : cairn::reshaping::none;
               }});
   // [reshape]
   assert((state.layers[0].bias == std::vector<float>{1, 2, 9}));
@@ -422,16 +465,21 @@ static void run(const std::string& place) {
                             .when = cairn::policies::every_steps{100},
                             .on_event = cairn::observers::progress_line{}}};
   if (const auto resumed = ckpt.restore(state)) {
-    for (const auto& each : resumed->skipped) std::cout << each.checkpoint << ": " << each.reason << '\n';
+    for (const auto& each : resumed->skipped)
+      std::cout << each.checkpoint << ": " << each.reason << '\n';
   }
   // [run]
   for (++state.step; state.step <= 300; ++state.step)
-    if (ckpt.step(state, {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)}).stop) break;
+    if (ckpt.step(state,
+                  {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)})
+            .stop)
+      break;
   // [errors]
   try {
     ckpt.save(state, {.step = state.step});
   } catch (const cairn::error& failure) {
-    if (failure.code() != cairn::errc::io) throw;  // continue after I/O errors, such as a full disk
+    // continue after I/O errors, such as a full disk
+    if (failure.code() != cairn::errc::io) throw;
     std::cerr << failure.what() << '\n';
   }
   // [errors]
@@ -444,7 +492,8 @@ static void run(const std::string& place) {
 
 static void data_order(const std::string& place) {
   const std::vector<float> images(1000, 0.5F);
-  cairn::checkpointer ckpt{place + "/order", {.keep_last = 2, .when = cairn::policies::every_steps{10}}};
+  cairn::checkpointer ckpt{place + "/order",
+                           {.keep_last = 2, .when = cairn::policies::every_steps{10}}};
   // [loop]
   struct {
     double weight = 0;
@@ -456,7 +505,8 @@ static void data_order(const std::string& place) {
   for (const cairn::batch& b : state.data) {
     for (const std::uint64_t i : b.items) state.weight += 1e-3 * images[i];
     if (b.ends_epoch) std::cout << "epoch " << b.epoch << ": " << state.weight << '\n';
-    if (ckpt.step(state, {.step = ++state.step}).stop) break;  // this batch counts as done in the checkpoint
+    // this batch counts as done in the checkpoint
+    if (ckpt.step(state, {.step = ++state.step}).stop) break;
   }
   // [loop]
   assert(state.step == 4 * 16);
@@ -469,34 +519,39 @@ static void background(const std::string& place) {
   state.layers[0].weight.resize(1000);
   const auto train = [&] { state.layers[0].weight[state.step++ % 1000] += 1; };
   // [background]
-  cairn::checkpointer ckpt{place + "/background",
-                           {.keep_last = 2,
-                            .when = cairn::policies::every_steps{50},
-                            .on_event = cairn::observers::json_lines{place + "/events.jsonl"},
-                            .on_busy = cairn::when_busy::skip,
-                            .max_staging_bytes = std::uint64_t{8} << 30,
-                            .max_bytes_per_second = 500e6,
-                            .preempt = {SIGTERM, SIGUSR1},
-                            .preempt_deadline = std::chrono::seconds{60}}};
+  cairn::checkpointer ckpt{
+      place + "/background",
+      {.keep_last = 2,
+       .when = cairn::policies::every_steps{50},
+       .on_event = cairn::observers::json_lines{place + "/events.jsonl"},
+       .on_busy = cairn::when_busy::skip,
+       .max_staging_bytes = std::uint64_t{8} << 30,
+       .max_bytes_per_second = 500e6,
+       .preempt = {SIGTERM, SIGUSR1},
+       .preempt_deadline = std::chrono::seconds{60}}};
   ckpt.restore(state);
   while (state.step < 1000) {
     train();
-    if (ckpt.step(state, {.step = state.step}).stop) return;  // a signal came, and the state is saved
+    // a signal came, and the state is saved
+    if (ckpt.step(state, {.step = state.step}).stop) return;
   }
   ckpt.wait();  // throws if the save in the background has failed
   const auto all = ckpt.stats();
-  std::cout << all.saves << " saves, " << 1e3 * all.stall_seconds / static_cast<double>(all.saves) << " ms each\n";
+  std::cout << all.saves << " saves, "
+            << 1e3 * all.stall_seconds / static_cast<double>(all.saves) << " ms each\n";
   // [background]
 
   // [handle]
   const cairn::save_handle save = ckpt.step(state, {.step = 1001}).save;
   if (save && !save.done()) std::cout << "still writing\n";
   if (save)
-    std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';  // get() waits; throws if it failed
+    // get() waits; throws if it failed
+    std::cout << save.get().bytes << " bytes in " << save.get().path << '\n';
   // [handle]
 
   // [poll]
-  for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();  // a long evaluation, which ends early after a signal
+  // a long evaluation, which ends early after a signal
+  for (std::size_t i = 0; i < 100 && !ckpt.poll(); ++i) train();
   // [poll]
 }
 
@@ -506,11 +561,14 @@ static void when_to_save(const std::string& place) {
   cairn::checkpointer ckpt{
       place + "/when",
       {.keep_last = 3,
-       .when = cairn::policies::adaptive({.budget_percent = 2, .mtbf = {.mtbf = std::chrono::hours{12}}})}};
+       .when = cairn::policies::adaptive(
+           {.budget_percent = 2, .mtbf = {.mtbf = std::chrono::hours{12}}})}};
   // [adaptive]
   trainer_state state;
   ckpt.restore(state);
-  const auto train = [&] { return std::exp(-1e-2 * static_cast<double>(++state.step)); };
+  const auto train = [&] {
+    return std::exp(-1e-2 * static_cast<double>(++state.step));
+  };
   // [observation]
   for (int i = 0; i < 500; ++i) {
     const double loss = train();
@@ -519,13 +577,16 @@ static void when_to_save(const std::string& place) {
   // [observation]
 
   // [young]
-  cairn::any_policy when = cairn::policies::young({.mtbf = cairn::known_mtbf(std::chrono::hours{8}),  // not learned
-                                                   .stall = std::chrono::milliseconds{270}});         // not measured
+  using namespace std::chrono_literals;
+  cairn::any_policy when = cairn::policies::young(
+      {.mtbf = cairn::known_mtbf(8h), .stall = 270ms});  // neither is measured
   // [young]
   // [combined]
-  when = cairn::policies::any_of{cairn::policies::every_steps{1000}, when_loss_halves{}};
+  when =
+      cairn::policies::any_of{cairn::policies::every_steps{1000}, when_loss_halves{}};
   // [combined]
-  assert(!when.should_save({.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
+  assert(!when.should_save(
+      {.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
 }
 
 static void every_type(const std::string& place) {
@@ -552,9 +613,12 @@ static void every_type(const std::string& place) {
   state.streams = {generator::seeded(5)};
   cairn::save(place + "/types", state);
   cairn::load(place + "/types", loaded);
-  assert(loaded.kernel.data()[5] == 7 && loaded.words.to_text() == "a b c" && loaded.net.size() == 1);
-  assert(loaded.optimizer.m().size() == 2 && loaded.streams[0].engine() == state.streams[0].engine());
-  assert(std::memcmp(loaded.on_gpu[0].address(), state.on_gpu[0].address(), 24) == 0 && !loaded.on_gpu[1]);
+  assert(loaded.kernel.data()[5] == 7 && loaded.words.to_text() == "a b c" &&
+         loaded.net.size() == 1);
+  assert(loaded.optimizer.m().size() == 2 &&
+         loaded.streams[0].engine() == state.streams[0].engine());
+  assert(std::memcmp(loaded.on_gpu[0].address(), state.on_gpu[0].address(), 24) == 0 &&
+         !loaded.on_gpu[1]);
 
   std::vector<linear> layers(1);
   moments adam;
@@ -562,7 +626,8 @@ static void every_type(const std::string& place) {
   resume(layers, adam, rng, place + "/scattered");
 
   // [memory]
-  cairn::checkpointer rollback{cairn::stores::memory{}, {.keep_last = 1, .when = when_loss_halves{}}};
+  cairn::checkpointer rollback{cairn::stores::memory{},
+                               {.keep_last = 1, .when = when_loss_halves{}}};
   std::ignore = rollback.step(state, {.step = 1, .loss = 4.0});
   // [memory]
 }
@@ -573,16 +638,18 @@ static void for_other_programs(const std::string& place) {
   cairn::save(place + "/trained", state);
   const std::string hub = place + "/hub";
   // [export]
-  cairn::export_safetensors(cairn::open(place + "/trained"), hub,
-                            {.filter = [](std::string_view name) { return name.starts_with("layers."); },
-                             .rename = [](std::string_view name) { return std::string(name.substr(7)); }});
+  cairn::export_safetensors(
+      cairn::open(place + "/trained"), hub,
+      {.filter = [](std::string_view name) { return name.starts_with("layers."); },
+       .rename = [](std::string_view name) { return std::string(name.substr(7)); }});
   // [export]
   assert(cairn::open(hub + "/model.safetensors").read<float>("0.weight").size() == 3);
 
   {
     // [exporter]
     cairn::checkpointer_options options;
-    options.on_event = cairn::observers::exporter({.directory = hub}, cairn::observers::progress_line());
+    options.on_event = cairn::observers::exporter({.directory = hub},
+                                                  cairn::observers::progress_line());
     // [exporter]
     cairn::checkpointer checkpoints(place + "/exported", options);
     checkpoints.save(state, {.step = 1});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Four threads that train one model without locks, each with a generator of its own: in rounds, on batches of a forked data loader, stopped and
-// continued bit by bit; and without a barrier.
+// Four threads that train one model without locks, each with a generator of its own: in
+// rounds, on batches of a forked data loader, stopped and continued bit by bit; and
+// without a barrier.
 #include <cairn/checkpointer.hpp>
 #include <cairn/schedule/policies.hpp>
 
@@ -32,15 +33,19 @@ struct trainer_state {
 // [state]
 
 // [loader]
-/// A process that prepares batches from `position` on, and sends them through a pipe. It does not use the checkpointer of its parent.
+/// A process that prepares batches from `position` on, and sends them through a pipe.
+/// It does not use the checkpointer of its parent.
 class data_loader {
  public:
   explicit data_loader(std::uint64_t position) {
     int ends[2];
-    if (pipe(ends) != 0 || (child_ = fork()) < 0) throw std::runtime_error("no data loader");
+    if (pipe(ends) != 0 || (child_ = fork()) < 0)
+      throw std::runtime_error("no data loader");
     if (child_ == 0) {
       close(ends[0]);
-      for (std::uint64_t batch = 0; send(ends[1], batch = position * position); ++position) continue;
+      for (std::uint64_t batch = 0; send(ends[1], batch = position * position);
+           ++position)
+        continue;
       _exit(0);  // the destructors are the parent's
     }
     close(ends[1]);
@@ -55,19 +60,24 @@ class data_loader {
   }
   std::uint64_t next() {
     std::uint64_t batch = 0;
-    if (read(from_, &batch, sizeof batch) != sizeof batch) throw std::runtime_error("the data loader has ended");
+    if (read(from_, &batch, sizeof batch) != sizeof batch)
+      throw std::runtime_error("the data loader has ended");
     return batch;
   }
 
  private:
-  static bool send(int to, std::uint64_t batch) { return write(to, &batch, sizeof batch) == sizeof batch; }
+  static bool send(int to, std::uint64_t batch) {
+    return write(to, &batch, sizeof batch) == sizeof batch;
+  }
 
   pid_t child_ = -1;
   int from_ = -1;
 };
 
-/// Adds whole numbers, so that the order in which threads add them does not change the sum.
-void update(std::vector<float>& weights, std::mt19937_64& generator, std::uint64_t batch) {
+/// Adds whole numbers, so that the order in which threads add them does not change the
+/// sum.
+void update(std::vector<float>& weights, std::mt19937_64& generator,
+            std::uint64_t batch) {
   for (int i = 0; i < 2000; ++i) {
     const auto number = generator() + batch;
     std::atomic_ref(weights[number % weights.size()])
@@ -80,15 +90,18 @@ trainer_state train(const std::string& place, std::uint64_t rounds) {
   trainer_state state;
   for (std::size_t i = 0; i < threads; ++i) state.generators.emplace_back(i);
   // [threads]
-  cairn::checkpointer checkpoints(place, {.keep_last = 2, .when = cairn::policies::every_steps{5}});
+  cairn::checkpointer checkpoints(
+      place, {.keep_last = 2, .when = cairn::policies::every_steps{5}});
   checkpoints.restore(state);
   data_loader data(state.round);
   std::uint64_t batch = data.next();
   bool stops = state.round >= rounds;
   std::exception_ptr failure;
-  std::barrier round_ends(threads, [&]() noexcept {  // one thread calls this, while the others wait
+  // one thread calls this, while the others wait
+  std::barrier round_ends(threads, [&]() noexcept {
     try {
-      stops = checkpoints.step(state, {.step = ++state.round}).stop || state.round >= rounds;
+      stops = checkpoints.step(state, {.step = ++state.round}).stop ||
+              state.round >= rounds;
       batch = data.next();
     } catch (...) {
       failure = std::current_exception();
@@ -105,7 +118,8 @@ trainer_state train(const std::string& place, std::uint64_t rounds) {
     });
   for (auto& each : running) each.join();
   if (failure) std::rethrow_exception(failure);
-  checkpoints.save(state, {.step = state.round});  // writes nothing where `step` has saved this round
+  // writes nothing where `step` has saved this round
+  checkpoints.save(state, {.step = state.round});
   // [threads]
   return state;
 }
@@ -125,17 +139,20 @@ struct free_state {
 free_state train_freely(const std::string& place, std::uint64_t batches) {
   free_state state;
   for (std::size_t i = 0; i < 4; ++i) state.threads.push_back({std::mt19937_64(i)});
-  cairn::checkpointer checkpoints(place, {.keep_last = 2, .when = cairn::policies::every_steps{5}});
+  cairn::checkpointer checkpoints(
+      place, {.keep_last = 2, .when = cairn::policies::every_steps{5}});
   checkpoints.restore(state);
   std::exception_ptr failure;
   bool stops = false;
   // [free_threads]
-  std::mutex finishing;  // guards the checkpointer, and all of the state but the weights
+  // guards the checkpointer, and all of the state but the weights
+  std::mutex finishing;
   const auto work = [&](std::size_t i) {
     std::unique_lock lock(finishing);
     for (thread_state mine = state.threads[i]; mine.batches < batches && !stops;) {
       lock.unlock();
-      update(state.weights, mine.generator, mine.batches++);  // other threads save meanwhile
+      // other threads save meanwhile
+      update(state.weights, mine.generator, mine.batches++);
       lock.lock();
       state.threads[i] = mine;  // from here on the batch counts as done
       try {
@@ -160,7 +177,8 @@ bool is_done(const free_state& state, std::uint64_t batches) {
   for (std::size_t i = 0; i < state.threads.size(); ++i) {
     std::mt19937_64 generator(i);
     generator.discard(2000 * batches);
-    if (state.threads[i].generator != generator || state.threads[i].batches != batches) return false;
+    if (state.threads[i].generator != generator || state.threads[i].batches != batches)
+      return false;
   }
   return state.step == batches * state.threads.size();
 }
@@ -182,8 +200,9 @@ int main() {
                 is_same ? "bit-identical" : "different");
     train_freely("hogwild/free", 9);
     const bool is_complete = is_done(train_freely("hogwild/free", 20), 20);
-    std::printf("20 batches of 4 threads without a barrier, stopped after 9: %s\n",
-                is_complete ? "each was done once" : "some were left out, or done twice");
+    std::printf(
+        "20 batches of 4 threads without a barrier, stopped after 9: %s\n",
+        is_complete ? "each was done once" : "some were left out, or done twice");
     return is_same && is_complete ? 0 : 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "hogwild: %s\n", failure.what());

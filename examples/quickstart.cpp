@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fits a line to noisy points. Stop or kill it at any time and start it again: the result is the same as without an interruption.
+// Fits a line to noisy points. Stop or kill it at any time and start it again: the
+// result is the same as without an interruption.
 // [all]
 #include <cairn/cairn.hpp>
 #include <csignal>
@@ -11,10 +12,10 @@
 
 constexpr std::uint64_t points = 1000;
 
-struct trainer_state {  // all that the next step depends on; Cairn finds the fields and their names
+struct trainer_state {  // all that the next step depends on
   double slope = 0, offset = 0;
   std::mt19937_64 rng{1};
-  cairn::loop data{points, {.batch = 10, .epochs = 50}};  // every point once per epoch, in a new order
+  cairn::loop data{points, {.batch = 10, .epochs = 50}};  // shuffled in every epoch
   std::uint64_t step = 0;
 };
 
@@ -34,17 +35,22 @@ double train_one_step(trainer_state& state, const cairn::batch& batch) {
 
 int main(int argc, char** argv) {
   trainer_state state;
-  if (argc > 2) state.data = cairn::loop(points, {.batch = 10, .epochs = std::stoull(argv[2])});
+  if (argc > 2)
+    state.data = cairn::loop(points, {.batch = 10, .epochs = std::stoull(argv[2])});
   cairn::checkpointer ckpt{argc > 1 ? argv[1] : "runs/quickstart",
-                           {.keep_last = 3, .when = cairn::policies::every_steps{100}, .preempt = {SIGTERM, SIGUSR1}}};
+                           {.keep_last = 3,
+                            .when = cairn::policies::every_steps{100},
+                            .preempt = {SIGTERM, SIGUSR1}}};
   if (ckpt.restore(state)) std::cout << "resumed at step " << state.step << '\n';
   std::optional<double> loss;
   for (const cairn::batch& batch : state.data) {
     loss = train_one_step(state, batch);
-    // At every 100th step this copies the state and returns. A background thread writes the copy.
-    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;  // a signal came, and the state is saved
+    // Every 100th step copies the state and returns; a thread writes the copy.
+    // `stop`: a signal came, and the state is saved.
+    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return 0;
   }
-  ckpt.save(state, {.step = state.step, .loss = loss});  // saves the final state and waits until it is on disk
-  std::cout << "step " << state.step << ": y = " << state.slope << " x + " << state.offset << '\n';
+  ckpt.save(state, {.step = state.step, .loss = loss});  // returns when it is on disk
+  std::cout << "step " << state.step << ": y = " << state.slope << " x + "
+            << state.offset << '\n';
 }
 // [all]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A state that four threads hold, each its copy, saved once by all of them, and restored by three.
+// A state that four threads hold, each its copy, saved once by all of them, and
+// restored by three.
 #include <cairn/checkpointer.hpp>
 #include <cairn/group/threads.hpp>
 #include <cairn/state/sharded.hpp>
@@ -20,7 +21,8 @@ struct model {
   std::vector<float> velocity = std::vector<float>(100'000);
 };
 
-/// Calls `train` at each rank of a group, in a thread of its own. Returns the number of ranks that have failed.
+/// Calls `train` at each rank of a group, in a thread of its own. Returns the number of
+/// ranks that have failed.
 int at_each_rank(unsigned size, const std::function<void(cairn::any_group)>& train) {
   // [group]
   std::vector<cairn::groups::threads> ranks = cairn::groups::threads::make(size);
@@ -36,7 +38,8 @@ int at_each_rank(unsigned size, const std::function<void(cairn::any_group)>& tra
         failed[rank] = 1;
       }
     });
-  ranks.clear();  // each thread has the only copy of its rank: when it ends, the others know
+  // each thread has the only copy of its rank: when it ends, the others know
+  ranks.clear();
   for (auto& each : threads) each.join();
   int sum = 0;
   for (const int each : failed) sum += each;
@@ -55,18 +58,22 @@ void save(cairn::any_group rank) {
   std::printf("saved %zu arrays\n", report.leaves);
 }
 
-/// Saves an array of which each rank has a part, or restores it on another number of ranks.
+/// Saves an array of which each rank has a part, or restores it on another number of
+/// ranks.
 void use_parts(cairn::any_group rank, bool saves) {
   constexpr std::size_t whole = 12'000;
-  const std::size_t first = whole * rank.rank() / rank.size(), end = whole * (rank.rank() + 1) / rank.size();
+  const std::size_t first = whole * rank.rank() / rank.size(),
+                    end = whole * (rank.rank() + 1) / rank.size();
   model state;
   std::vector<float> part(end - first);
   // [sharded]
-  cairn::state all{{"model", state}, {"embedding", cairn::shard_of(part, {whole}, {first})}};
+  cairn::state all{{"model", state},
+                   {"embedding", cairn::shard_of(part, {whole}, {first})}};
   cairn::checkpointer checkpoints("run_of_parts", {.keep_last = 2}, std::move(rank));
   // [sharded]
   if (saves) {
-    for (std::size_t i = 0; i < part.size(); ++i) part[i] = static_cast<float>(first + i);
+    for (std::size_t i = 0; i < part.size(); ++i)
+      part[i] = static_cast<float>(first + i);
     checkpoints.save(all, {.step = 1});
   } else {
     if (!checkpoints.restore(all) || part.back() != static_cast<float>(end - 1))
@@ -80,7 +87,8 @@ void restore(cairn::any_group rank) {
   cairn::checkpointer checkpoints("run", {.keep_last = 2}, std::move(rank));
   const auto report = checkpoints.restore(state);
   // [restore]
-  if (!report || state.weights[99'999] != 99'999.0F) throw std::runtime_error("not restored");
+  if (!report || state.weights[99'999] != 99'999.0F)
+    throw std::runtime_error("not restored");
   std::printf("restored step %llu\n", static_cast<unsigned long long>(report->step));
 }
 
@@ -89,6 +97,8 @@ void restore(cairn::any_group rank) {
 int main() {
   int failed = at_each_rank(4, save) + at_each_rank(3, restore);
   for (const bool saves : {true, false})
-    failed += at_each_rank(saves ? 4 : 3, [&](cairn::any_group rank) { use_parts(std::move(rank), saves); });
+    failed += at_each_rank(saves ? 4 : 3, [&](cairn::any_group rank) {
+      use_parts(std::move(rank), saves);
+    });
   return failed;
 }

@@ -1,37 +1,35 @@
 // SPDX-License-Identifier: MIT
-// The first example of README.md, with a function that does not train. Laid out as there, and not by clang-format.
-// clang-format off
-// [state]
+// The example of README.md: a random walk that can be stopped and killed at any time.
+// [all]
 #include <cairn/cairn.hpp>
+#include <csignal>
+#include <iostream>
 #include <random>
 #include <vector>
 
-struct trainer_state { std::vector<float> weights; std::mt19937_64 rng; cairn::loop data; std::uint64_t step{}; };
-// [state]
+struct trainer {  // a plain struct: Cairn finds its fields
+  std::vector<float> weights = std::vector<float>(1000);
+  std::mt19937_64 rng{1};
+  std::uint64_t step = 0;
+};
 
-#include <csignal>
-#include <cstdint>
-#include <span>
-
-double train_one_step(trainer_state& state, std::span<const std::uint64_t> items) {
-  ++state.step;
-  return 1 / static_cast<double>(items.size());
+void train_one_step(trainer& t) {
+  for (float& w : t.weights) w += std::normal_distribution<float>()(t.rng);
+  ++t.step;
 }
 
-void train(const std::vector<char>& images) {
-  // [training]
-  trainer_state state;
-  std::optional<double> loss;
-  state.data = cairn::loop(images, {.batch = 64, .epochs = 10});  // restore throws if the images are others
-  cairn::checkpointer ckpt{"runs/lenet", {.keep_last = 3, .preempt = {SIGTERM, SIGUSR1}}};
-  ckpt.restore(state);                                // loads the newest valid checkpoint; does nothing on the first run
-  for (const cairn::batch& batch : state.data) {      // continues with the images that come next
-    loss = train_one_step(state, batch.items);         // your function; it also increments state.step
-    // Copies the state if a save is due; a thread writes it. Throws when saves have failed for a minute (disk full).
-    if (ckpt.step(state, {.step = state.step, .loss = loss}).stop) return;  // a signal came, and the state is saved
+int main() {
+  trainer t;
+  cairn::checkpointer ckpt{"runs/walk", {.keep_last = 3, .preempt = {SIGTERM}}};
+  ckpt.restore(t);  // the newest valid checkpoint; nothing on the first run
+  while (t.step < 50'000) {
+    train_one_step(t);
+    // Saves in the background when a save is due. `stop`: SIGTERM came; all is saved.
+    if (ckpt.step(t, {.step = t.step}).stop) return 0;
   }
-  ckpt.save(state, {.step = state.step, .loss = loss});  // saves the final state and waits until it is on disk
-  // [training]
+  ckpt.save(t, {.step = t.step});  // the final state; returns when it is on disk
+  cairn::save("walked", t);        // or without a run: one checkpoint, saved once,
+  cairn::load("walked", t);        // and loaded
+  std::cout << t.weights[0] << '\n';
 }
-
-int main() { train(std::vector<char>(1000)); }
+// [all]

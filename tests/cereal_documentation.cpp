@@ -371,7 +371,7 @@ TEST_CASE("cereal's class versions, with each form of functions") {
   comes_back_as_through_cereal<free_versioned_minimal>();
 }
 
-// Of docs/extending.md.
+// Of docs/adapters.md.
 
 // [tokenizer]
 class tokenizer {

@@ -27,7 +27,8 @@ using cairn::errc;
 TEST_CASE("a checkpoint is looked into without its state") {
   const sample::scratch scratch;
   const auto state = tests::trained(7, 5000);
-  cairn::save(scratch.path("run/step-000000007"), state, {.step = 7, .metrics = {{"loss", 0.5}}, .shards = 3});
+  cairn::save(scratch.path("run/step-000000007"), state,
+              {.step = 7, .metrics = {{"loss", 0.5}}, .shards = 3, .codecs = {{"*", cairn::codecs::lossless{}}}});
   for (const char* path : {"run/step-000000007", "run", "run/step-000000007/"}) {
     const auto opened = cairn::open(scratch.path(path));
     CHECK(opened.step() == 7);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The public headers compile in programs that define `min` and `max` as macros and link cairn::compiled.
+// The public headers compile in programs that define `min` and `max` as macros.
 #include <bits/stdc++.h>
 
 #define min(a, b) ((a) < (b) ? (a) : (b))

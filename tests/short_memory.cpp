@@ -154,6 +154,7 @@ TEST_CASE("not even a part fits of a save without a copy: save throws, and after
   const auto state = random_state(5);
   std::vector<cairn::event::kind> events;
   cairn::checkpointer run(store, {.when = cairn::policies::every_steps{100},
+                                  .codecs = {{"*", cairn::codecs::lossless{}}},
                                   .on_event = [&](const cairn::event& what) { events.push_back(what.what); },
                                   .preempt = {SIGUSR1}});
   CHECK(sample::failure_of([&] { run.save(state, {.step = 1}); }).code == cairn::errc::no_memory);

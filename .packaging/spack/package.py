@@ -16,21 +16,18 @@ class Cairn(CMakePackage):
     version("main", branch="main")
     version("0.1.0", tag="v0.1.0")
 
-    variant("compiled", default=True, description="Build and install the compiled library, cairn::compiled")
-    variant("shared", default=False, when="+compiled", description="Make it a shared library")
-    variant("fits", default=False, description="Policies that fit a curve to the loss")
+    variant("shared", default=False, description="Build a shared library")
     variant("mpi", default=False, description="Groups of MPI ranks")
-    variant("program", default=False, when="+compiled", description="The program cairn, which looks into checkpoints and runs")
+    variant("program", default=False, description="The program cairn, which looks into checkpoints and runs")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.21:", type="build")
     depends_on("boost@1.75:")
     depends_on("highway@1.0:")
-    depends_on("range-v3@0.12:")
-    depends_on("rapidjson@1.1:")
+    depends_on("range-v3@0.12:", type="build")
+    depends_on("rapidjson@1.1:", type="build")
     depends_on("xxhash@0.8:")
-    depends_on("eigen@3.3:", when="+fits")
     depends_on("mpi", when="+mpi")
     depends_on("cli11@2:", when="+program")
     depends_on("libzip", when="+program")
@@ -45,9 +42,7 @@ class Cairn(CMakePackage):
         return [
             self.define("CAIRN_BUILD_TESTS", False),
             self.define("CAIRN_BUILD_EXAMPLES", False),
-            self.define_from_variant("CAIRN_COMPILED", "compiled"),
             self.define_from_variant("CAIRN_MPI", "mpi"),
             self.define_from_variant("CAIRN_PROGRAM", "program"),
-            self.define("CMAKE_DISABLE_FIND_PACKAGE_Eigen3", self.spec.satisfies("~fits")),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
         ]

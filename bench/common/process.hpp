@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,10 +20,11 @@ extern char** environ;
 namespace bench {
 
 struct process_result {
-  int status = -1;         ///< exit status; -1 where a signal ended it
-  std::string output;      ///< stdout and stderr together
-  double seconds = 0;      ///< wall clock
-  double cpu_seconds = 0;  ///< user and system time, with those of its own children
+  int status = -1;               ///< exit status; -1 where a signal ended it
+  std::string output;            ///< stdout and stderr together
+  double seconds = 0;            ///< wall clock
+  double cpu_seconds = 0;        ///< user and system time, with those of its own children
+  std::uint64_t peak_bytes = 0;  ///< the most memory that it or one of its children has taken
 };
 
 /// Runs `words[0]` (a path, or a name on PATH) and waits for its end. Throws std::runtime_error where it
@@ -64,6 +66,7 @@ struct process_result {
     return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
   };
   result.cpu_seconds = seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  result.peak_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
   return result;
 }

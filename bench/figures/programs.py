@@ -159,9 +159,9 @@ PROGRAMS = (
     CairnProgram("program", "The program cairn: lists and verifies", "--mib 64 --reps 1"),
     Program("compile_time", "What Cairn costs the compiler", "--reps 1",
             (Bars("A unit that saves and loads 50 fields", "CPU seconds", "seconds.{}",
-                  {"cairn_save_and_load_compiled": "Cairn, compiled", "cairn_save_and_load": "Cairn, header-only", "cereal_save_and_load": "cereal"}, False),
+                  {"cairn_save_and_load": "Cairn", "cereal_save_and_load": "cereal"}, False),
              Bars("The quickstart", "CPU seconds", "seconds.{}",
-                  {"cairn_quickstart_compiled": "Cairn, compiled", "cairn_quickstart": "Cairn, header-only", "cereal_quickstart": "cereal"}, False))),
+                  {"cairn_quickstart": "Cairn", "cereal_quickstart": "cereal"}, False))),
     PythonProgram("load", "Loads in Python, beside numpy and C++", "--mib 64 --reps 1"),
 )
 

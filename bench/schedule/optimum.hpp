@@ -44,7 +44,7 @@ struct plan {
 };
 
 /// The plan with the least expected cost. With save i as the newest one, reaching save j costs b_i + g_j - W_i x_j, where W and x rise. So
-/// the best i for each j lies on a lower envelope of lines, which is walked along once (derived in docs/scheduling.md). O(N).
+/// the best i for each j lies on a lower envelope of lines, which is walked along once (derived in bench/schedule/README.md). O(N).
 [[nodiscard]] plan optimum(const cost_model& of);
 
 }  // namespace bench::schedule

@@ -31,7 +31,7 @@ struct current_costs {
 };
 
 /// The density of saves per second with the least cost is m = sqrt(f r / (2 S c)), by the calculus of variations (derived in
-/// docs/scheduling.md), with the prices c and r of the objective: Young's density times sqrt(r / c). Daly's interval replaces Young's here;
+/// bench/schedule/README.md), with the prices c and r of the objective: Young's density times sqrt(r / c). Daly's interval replaces Young's here;
 /// it is better where S is not small. A save is due when the integral of m since the newest checkpoint reaches 1. Where few saves are
 /// left until the end this is too coarse, and the exact optimum of what is left decides. Without a curve or a last step c = r = 1.
 class planner {

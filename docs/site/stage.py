@@ -14,7 +14,7 @@ from pathlib import Path
 INNER = {
     "adapters/armadillo.hpp", "adapters/boost_multi_array.hpp", "adapters/cereal/archives.hpp", "adapters/eigen.hpp", "adapters/eigen/geometry.hpp", "adapters/eigen/sparse.hpp",
     "adapters/eigen/tensor.hpp", "adapters/torch/data.hpp", "adapters/torch/module.hpp", "adapters/torch/optimizer.hpp",
-    "adapters/torch/optimizer_parts.hpp", "adapters/torch/tensor.hpp",  # specialisations of cairn::adapter; docs/types.md and torch.md describe them
+    "adapters/torch/optimizer_parts.hpp", "adapters/torch/tensor.hpp",  # specialisations of cairn::adapter; docs/types.md and adapters.md describe them
     "cairn.hpp", "fields.hpp",  # include others
     "core/convert.hpp", "core/encoding.hpp", "core/leaf.hpp", "core/reshape.hpp", "encode/code_table.hpp", "encode/code_tables.hpp",
     "state/any_state.hpp", "state/base.hpp", "state/describe.hpp", "state/device_copies.hpp", "state/walk_versioned.hpp",
@@ -48,7 +48,7 @@ HIDE_FRIEND_COMPOUNDS = YES
 EXCLUDE_SYMBOLS = cairn::detail cairn::*::detail cairn::sentence_part
 MACRO_EXPANSION = YES
 EXPAND_ONLY_PREDEF = YES
-PREDEFINED = CAIRN_INLINE= CAIRN_ONE_PER_PROCESS= CAIRN_SEPARATE_COMPILATION
+PREDEFINED = CAIRN_ONE_PER_PROCESS=
 # Doxygen knows no inline namespaces in nested names, and Sphinx no requirements.
 INPUT_FILTER = "sed -E -e 's/^namespace cairn::inline v[0-9]+_[0-9]+/namespace cairn/' -e '/^ *requires .*[^;{{]$/d'"
 INPUT = {headers}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Saves dlib's tensors, solver and trainer with Cairn: their arrays as arrays, and the rest as the bytes that dlib's `serialize` writes.
+// Saves dlib's tensors, solver and trainer with Cairn: their arrays as arrays, and the
+// rest as the bytes that dlib's `serialize` writes.
 #pragma once
 
 #include <cairn/cairn.hpp>
@@ -33,7 +34,8 @@ void from_bytes(const std::string& bytes, Parts&... parts) {
 template <class Net, class Action>
 void for_each_layer(Net& net, const Action& action) {
   dlib::visit_layer_parameters(net, [&](std::size_t index, dlib::tensor& parameters) {
-    action(index, dynamic_cast<dlib::resizable_tensor&>(parameters));  // of this type in all layers of dlib
+    // of this type in all layers of dlib
+    action(index, dynamic_cast<dlib::resizable_tensor&>(parameters));
   });
 }
 
@@ -43,12 +45,14 @@ std::vector<Solver>& solvers_of(dlib::dnn_trainer<Net, Solver>& trainer) {
   return const_cast<std::vector<Solver>&>(trainer.get_solvers());
 }
 
-/// Takes the parameters and the solvers out of a trainer, and puts them back at the end.
+/// Takes the parameters and the solvers out of a trainer, and puts them back at the
+/// end.
 template <class Net, class Solver>
 class lent_arrays {
  public:
   explicit lent_arrays(dlib::dnn_trainer<Net, Solver>& trainer)
-      : net_(trainer.get_net(dlib::force_flush_to_disk::no)), solvers_(solvers_of(trainer)) {
+      : net_(trainer.get_net(dlib::force_flush_to_disk::no)),
+        solvers_(solvers_of(trainer)) {
     swap();
   }
   lent_arrays(const lent_arrays&) = delete;
@@ -59,7 +63,9 @@ class lent_arrays {
 
  private:
   void swap() {
-    for_each_layer(net_, [&](std::size_t index, auto& parameters) { parameters.swap(lent_parameters_.at(index)); });
+    for_each_layer(net_, [&](std::size_t index, auto& parameters) {
+      parameters.swap(lent_parameters_.at(index));
+    });
     solvers_.swap(lent_solvers_);
   }
 
@@ -69,7 +75,8 @@ class lent_arrays {
   std::vector<Solver> lent_solvers_;
 };
 
-/// A trainer without its parameters and solvers: the layers' settings and statistics, the schedule of the learning rate, the latest losses.
+/// A trainer without its parameters and solvers: the layers' settings and statistics,
+/// the schedule of the learning rate, the latest losses.
 template <class Trainer>
 struct rest_of {
   std::shared_ptr<Trainer> trainer;
@@ -104,11 +111,14 @@ struct cairn::adapter<dlib::sgd> {
 
   static values get(const dlib::sgd& solver) {
     values v;
-    dlib_trainer::from_bytes(dlib_trainer::to_bytes(solver), v.version, v.velocity, v.weight_decay, v.momentum);
+    dlib_trainer::from_bytes(dlib_trainer::to_bytes(solver), v.version, v.velocity,
+                             v.weight_decay, v.momentum);
     return v;
   }
   static void set(dlib::sgd& solver, const values& v) {
-    dlib_trainer::from_bytes(dlib_trainer::to_bytes(v.version, v.velocity, v.weight_decay, v.momentum), solver);
+    dlib_trainer::from_bytes(
+        dlib_trainer::to_bytes(v.version, v.velocity, v.weight_decay, v.momentum),
+        solver);
   }
 };
 
@@ -119,10 +129,14 @@ struct cairn::adapter<dlib_trainer::rest_of<dlib::dnn_trainer<Net, Solver>>> {
 
   static std::string get(const rest& object) {
     dlib_trainer::lent_arrays lent(*object.trainer);
-    lent.net().clean();  // frees what each step computes again, as dlib does before it writes a trainer to disk
+    // frees what each step computes again, as dlib does before it writes a trainer to
+    // disk
+    lent.net().clean();
     return dlib_trainer::to_bytes(*object.trainer);
   }
-  static void set(rest& object, const std::string& bytes) { dlib_trainer::from_bytes(bytes, *object.trainer); }
+  static void set(rest& object, const std::string& bytes) {
+    dlib_trainer::from_bytes(bytes, *object.trainer);
+  }
 
   /// The trainer on which a load is tried.
   static rest prototype(const rest& /*object*/) {
@@ -135,19 +149,25 @@ struct cairn::adapter<dlib_trainer::rest_of<dlib::dnn_trainer<Net, Solver>>> {
   }
 };
 
-/// With all that dlib's own files have: `layer0`, `layer1`, ... are the parameters, `solvers.0.velocity` their momentum. A load trusts the
-/// checkpoint as dlib trusts its files: shapes that do not fit the layers are not found. Networks on several GPUs are not supported.
+/// With all that dlib's own files have: `layer0`, `layer1`, ... are the parameters,
+/// `solvers.0.velocity` their momentum. A load trusts the checkpoint as dlib trusts its
+/// files: shapes that do not fit the layers are not found. Networks on several GPUs are
+/// not supported.
 template <class Net, class Solver>
 struct cairn::adapter<dlib::dnn_trainer<Net, Solver>> {
   using trainer = dlib::dnn_trainer<Net, Solver>;
 
   template <class Field>
   static void fields(trainer& t, const Field& field) {
-    dlib_trainer::rest_of<trainer> rest{std::shared_ptr<trainer>(std::shared_ptr<void>(), &t)};  // does not own it
-    field("rest", rest);  // first: a load of it makes the parameters and the list of solvers empty
-    dlib_trainer::for_each_layer(t.get_net(dlib::force_flush_to_disk::no), [&](std::size_t index, auto& parameters) {
-      field("layer" + std::to_string(index), parameters);
-    });
+    // does not own it
+    dlib_trainer::rest_of<trainer> rest{
+        std::shared_ptr<trainer>(std::shared_ptr<void>(), &t)};
+    // first: a load of it makes the parameters and the list of solvers empty
+    field("rest", rest);
+    dlib_trainer::for_each_layer(t.get_net(dlib::force_flush_to_disk::no),
+                                 [&](std::size_t index, auto& parameters) {
+                                   field("layer" + std::to_string(index), parameters);
+                                 });
     field("solvers", dlib_trainer::solvers_of(t));
   }
 };

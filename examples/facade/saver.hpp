@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a trainer in C++14 or C++17 sees of Cairn. It names no type of Cairn, so only saver.cpp needs C++20.
+// What a trainer in C++14 or C++17 sees of Cairn. It names no type of Cairn, so only
+// saver.cpp needs C++20.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +15,13 @@ class saver {
   saver(const std::string& directory, std::mt19937& rng, std::uint64_t& step);
   ~saver();
 
-  /// An array that other code owns. Call it again when the array has moved or has another size.
+  /// An array that other code owns. Call it again when the array has moved or has
+  /// another size.
   void array(const std::string& name, float* values, std::size_t size);
 
   bool restore();  ///< false: there is no checkpoint yet
-  bool step();     ///< saves if a save is due. True: a signal came, and the state is saved
+  /// saves if a save is due. True: a signal came, and the state is saved
+  bool step();
   void save();
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trainer in C++17 whose weights belong to code in C. It is stopped, and goes on bit by bit.
+// A trainer in C++17 whose weights belong to code in C. It is stopped, and goes on bit
+// by bit.
 #include "saver.hpp"
 
 #include <cstdint>
@@ -19,7 +20,9 @@ struct network {  // as a library in C declares it
   std::size_t size;
 };
 
-network make_network() { return {static_cast<float*>(std::calloc(1000, sizeof(float))), 1000}; }
+network make_network() {
+  return {static_cast<float*>(std::calloc(1000, sizeof(float))), 1000};
+}
 
 double train(std::uint64_t steps) {
   network net = make_network();
@@ -35,7 +38,8 @@ double train(std::uint64_t steps) {
   }
   saves.save();
   double sum = 0;
-  for (std::size_t i = 0; i < net.size; ++i) sum += net.weights[i] * static_cast<double>(i);
+  for (std::size_t i = 0; i < net.size; ++i)
+    sum += net.weights[i] * static_cast<double>(i);
   std::free(net.weights);
   return sum;
 }
@@ -49,7 +53,8 @@ int main() {
     std::mt19937 rng(1);
     double whole = 0;
     for (int i = 0; i < 1000; ++i) whole += static_cast<double>(rng() % 1000);
-    std::printf("1000 steps, stopped after 500: %s\n", resumed == whole ? "the same" : "different");
+    std::printf("1000 steps, stopped after 500: %s\n",
+                resumed == whole ? "the same" : "different");
     return resumed == whole ? 0 : 1;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "facade: %s\n", failure.what());

@@ -34,21 +34,27 @@ struct digits {
   dataset train, test;
 };
 
-/// One mini-batch: a row per image, with a mean of about 0 and a standard deviation of about 1.
+/// One mini-batch: a row per image, with a mean of about 0 and a standard deviation of
+/// about 1.
 struct batch {
   matrix images;                     ///< [count, 784]
   std::vector<std::uint8_t> labels;  ///< [count]
 };
 
 /// The images with the indices `which`.
-[[nodiscard]] inline batch pick(const dataset& from, std::span<const std::uint64_t> which) {
+[[nodiscard]] inline batch pick(const dataset& from,
+                                std::span<const std::uint64_t> which) {
   constexpr float mean = 0.13F * 255, deviation = 0.31F * 255;
-  batch picked{matrix(static_cast<Eigen::Index>(which.size()), static_cast<Eigen::Index>(image_pixels)), {}};
+  batch picked{matrix(static_cast<Eigen::Index>(which.size()),
+                      static_cast<Eigen::Index>(image_pixels)),
+               {}};
   picked.labels.reserve(which.size());
   float* out = picked.images.data();
   for (const std::size_t place : which) {
-    const auto image = std::span(from.pixels).subspan(place * image_pixels, image_pixels);
-    for (const auto grey : image) *out++ = (static_cast<float>(grey) - mean) / deviation;
+    const auto image =
+        std::span(from.pixels).subspan(place * image_pixels, image_pixels);
+    for (const auto grey : image)
+      *out++ = (static_cast<float>(grey) - mean) / deviation;
     picked.labels.push_back(from.labels[place]);
   }
   return picked;

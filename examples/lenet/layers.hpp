@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The layers of LeNet-5: their weights are plain structs, and free functions compute with them. A row is one image of a batch.
+// The layers of LeNet-5: their weights are plain structs, and free functions compute
+// with them. A row is one image of a batch.
 #pragma once
 
 #include <Eigen/Core>
@@ -31,7 +32,8 @@ struct linear {
 };
 // [linear]
 
-/// Initial weights and biases as in PyTorch: uniform within 1 / sqrt(inputs of a neuron).
+/// Initial weights and biases as in PyTorch: uniform within 1 / sqrt(inputs of a
+/// neuron).
 template <class Layer, class Rng>
 [[nodiscard]] Layer make_layer(Index outputs, Index inputs, Rng& rng) {
   const float bound = 1 / std::sqrt(static_cast<float>(inputs));
@@ -57,10 +59,12 @@ inline void weight_gradient(const matrix& x, const matrix& delta, linear& gradie
 }
 
 /// The gradient of the loss by the inputs.
-[[nodiscard]] inline matrix input_gradient(const linear& layer, const matrix& delta) { return delta * layer.weight; }
+[[nodiscard]] inline matrix input_gradient(const linear& layer, const matrix& delta) {
+  return delta * layer.weight;
+}
 
-// Convolution, as a product of matrices: one column of `patches` has the inputs of the kernel at
-// one position (im2col).
+// Convolution, as a product of matrices: one column of `patches` has the inputs of the
+// kernel at one position (im2col).
 
 struct geometry {
   Index channels, side, kernel, pad;
@@ -70,7 +74,8 @@ struct geometry {
   [[nodiscard]] constexpr Index patch() const { return channels * kernel * kernel; }
 };
 
-/// Calls `run(offset in patches, offset in the image, length)` for every part of a row that is contiguous in both.
+/// Calls `run(offset in patches, offset in the image, length)` for every part of a row
+/// that is contiguous in both.
 template <class Run>
 void for_each_run(const geometry& g, const Run& run) {
   const Index out = g.side_out();
@@ -79,25 +84,30 @@ void for_each_run(const geometry& g, const Run& run) {
     const Index plane = row / (g.kernel * g.kernel) * g.side;
     const Index first = std::max<Index>(0, -dx), last = std::min(out, g.side - dx);
     for (Index y = std::max<Index>(0, -dy); y < std::min(out, g.side - dy); ++y) {
-      run((row * out + y) * out + first, (plane + y + dy) * g.side + first + dx, last - first);
+      run((row * out + y) * out + first, (plane + y + dy) * g.side + first + dx,
+          last - first);
     }
   }
 }
 
 inline void gather(const geometry& g, const float* image, matrix& patches) {
-  for_each_run(g, [&](Index p, Index i, Index n) { std::copy_n(image + i, n, patches.data() + p); });
+  for_each_run(g, [&](Index p, Index i, Index n) {
+    std::copy_n(image + i, n, patches.data() + p);
+  });
 }
 
 inline void scatter_add(const geometry& g, const matrix& patches, float* image) {
   for_each_run(g, [&](Index p, Index i, Index n) {
-    std::transform(image + i, image + i + n, patches.data() + p, image + i, std::plus<>{});
+    std::transform(image + i, image + i + n, patches.data() + p, image + i,
+                   std::plus<>{});
   });
 }
 
 using image_map = Eigen::Map<matrix>;  // [channels, pixels] of one row
 using const_image_map = Eigen::Map<const matrix>;
 
-[[nodiscard]] inline matrix forward(const convolution& layer, const geometry& g, const matrix& x) {
+[[nodiscard]] inline matrix forward(const convolution& layer, const geometry& g,
+                                    const matrix& x) {
   matrix y(x.rows(), layer.weight.rows() * g.pixels_out());
   matrix patches = matrix::Zero(g.patch(), g.pixels_out());  // the padding stays 0
   for (Index i = 0; i < x.rows(); ++i) {
@@ -109,19 +119,22 @@ using const_image_map = Eigen::Map<const matrix>;
   return y;
 }
 
-inline void weight_gradient(const geometry& g, const matrix& x, const matrix& delta, convolution& gradient) {
+inline void weight_gradient(const geometry& g, const matrix& x, const matrix& delta,
+                            convolution& gradient) {
   gradient.weight.setZero();
   gradient.bias.setZero();
   matrix patches = matrix::Zero(g.patch(), g.pixels_out());
   for (Index i = 0; i < x.rows(); ++i) {
     gather(g, x.row(i).data(), patches);
-    const const_image_map d(delta.row(i).data(), gradient.weight.rows(), g.pixels_out());
+    const const_image_map d(delta.row(i).data(), gradient.weight.rows(),
+                            g.pixels_out());
     gradient.weight.noalias() += d * patches.transpose();
     gradient.bias += d.rowwise().sum();
   }
 }
 
-[[nodiscard]] inline matrix input_gradient(const convolution& layer, const geometry& g, const matrix& delta) {
+[[nodiscard]] inline matrix input_gradient(const convolution& layer, const geometry& g,
+                                           const matrix& delta) {
   matrix dx = matrix::Zero(delta.rows(), g.channels * g.side * g.side);
   matrix patches(g.patch(), g.pixels_out());
   for (Index i = 0; i < delta.rows(); ++i) {
@@ -132,9 +145,11 @@ inline void weight_gradient(const geometry& g, const matrix& x, const matrix& de
   return dx;
 }
 
-// Maximum of 2 x 2, then ReLU (in this order: the same result for a quarter of the work).
+// Maximum of 2 x 2, then ReLU (in this order: the same result for a quarter of the
+// work).
 
-/// Calls `cell(index of the result, index of the largest of the four)`. `side` is the side of one plane of `x`; it is even.
+/// Calls `cell(index of the result, index of the largest of the four)`. `side` is the
+/// side of one plane of `x`; it is even.
 template <class Cell>
 void for_each_maximum(const matrix& x, Index side, const Cell& cell) {
   Index to = 0;
@@ -149,13 +164,18 @@ void for_each_maximum(const matrix& x, Index side, const Cell& cell) {
 
 [[nodiscard]] inline matrix pool_relu(const matrix& x, Index side) {
   matrix y(x.rows(), x.cols() / 4);
-  for_each_maximum(x, side, [&](Index to, Index at) { y.data()[to] = std::max(0.0F, x.data()[at]); });
+  for_each_maximum(x, side, [&](Index to, Index at) {
+    y.data()[to] = std::max(0.0F, x.data()[at]);
+  });
   return y;
 }
 
-[[nodiscard]] inline matrix pool_relu_gradient(const matrix& x, Index side, const matrix& delta) {
+[[nodiscard]] inline matrix pool_relu_gradient(const matrix& x, Index side,
+                                               const matrix& delta) {
   matrix dx = matrix::Zero(x.rows(), x.cols());
-  for_each_maximum(x, side, [&](Index to, Index at) { dx.data()[at] = x.data()[at] > 0 ? delta.data()[to] : 0.0F; });
+  for_each_maximum(x, side, [&](Index to, Index at) {
+    dx.data()[at] = x.data()[at] > 0 ? delta.data()[to] : 0.0F;
+  });
   return dx;
 }
 
@@ -172,7 +192,8 @@ struct loss_and_delta {
   matrix delta;         ///< the gradient of the loss by the scores
 };
 
-[[nodiscard]] inline loss_and_delta cross_entropy(const matrix& scores, const std::vector<std::uint8_t>& labels) {
+[[nodiscard]] inline loss_and_delta cross_entropy(
+    const matrix& scores, const std::vector<std::uint8_t>& labels) {
   loss_and_delta result{0, 0, scores};
   const auto count = static_cast<float>(scores.rows());
   for (Index i = 0; i < scores.rows(); ++i) {

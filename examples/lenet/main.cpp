@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Trains LeNet-5 on handwritten digits. It can be stopped or killed at any time, and continues when it is started again.
+// Trains LeNet-5 on handwritten digits. It can be stopped or killed at any time, and
+// continues when it is started again.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
 
@@ -23,22 +24,28 @@ std::unique_ptr<cairn::checkpointer> make_checkpointer(const options& chosen) {
 
 /// Prints a line about the epoch that has ended; none if `leave()` ends the test early.
 template <class Optimizer, class Leave>
-void test_epoch(const trainer_state<Optimizer>& state, const dataset& test, const Leave& leave) {
-  if (const auto on_test = accuracy(state.model, test, leave)) print_epoch(state, *on_test);
+void test_epoch(const trainer_state<Optimizer>& state, const dataset& test,
+                const Leave& leave) {
+  if (const auto on_test = accuracy(state.model, test, leave))
+    print_epoch(state, *on_test);
 }
 
 void print_costs(const cairn::save_stats& all) {
-  const auto per_save = [&](auto sum) { return static_cast<double>(sum) / static_cast<double>(all.saves); };
-  std::cout << "; " << all.saves << " checkpoints, " << 1e3 * per_save(all.stall_seconds) << " ms of waiting, "
-            << 1e3 * per_save(all.background_seconds) << " ms in the background and " << all.bytes / all.saves
-            << " bytes each";
+  const auto per_save = [&](auto sum) {
+    return static_cast<double>(sum) / static_cast<double>(all.saves);
+  };
+  std::cout << "; " << all.saves << " checkpoints, "
+            << 1e3 * per_save(all.stall_seconds) << " ms of waiting, "
+            << 1e3 * per_save(all.background_seconds) << " ms in the background and "
+            << all.bytes / all.saves << " bytes each";
 }
 
 template <class Optimizer>
 void train(const options& chosen, const digits& data) {
   const auto began = std::chrono::steady_clock::now();
-  auto state =
-      start<Optimizer>(data.train.size(), {.seed = chosen.seed, .batch = chosen.batch, .epochs = chosen.epochs});
+  auto state = start<Optimizer>(
+      data.train.size(),
+      {.seed = chosen.seed, .batch = chosen.batch, .epochs = chosen.epochs});
   auto checkpoints = make_checkpointer(chosen);
   const auto asked_to_stop = [&] { return checkpoints && checkpoints->poll(); };
   if (checkpoints) {
@@ -57,17 +64,22 @@ void train(const options& chosen, const digits& data) {
       std::cout << "step " << state.step << "  loss " << loss << '\n';
     }
     if (batch.ends_epoch) test_epoch(state, data.test, asked_to_stop);
-    if (checkpoints) saved = checkpoints->step(state, {.step = state.step, .loss = loss});
+    if (checkpoints)
+      saved = checkpoints->step(state, {.step = state.step, .loss = loss});
     if (saved.stop) break;
   }
   if (checkpoints) checkpoints->wait();
   if (saved.stop) {
-    std::cout << "stopped at step " << state.step << ", saved in " << 1e3 * saved.stall_seconds << " ms\n";
+    std::cout << "stopped at step " << state.step << ", saved in "
+              << 1e3 * saved.stall_seconds << " ms\n";
     return;
   }
 
-  std::cout << "trained to step " << state.step << " in " << seconds_since(began) << " s";
-  if (const auto all = checkpoints ? checkpoints->stats() : cairn::save_stats{}; all.saves > 0) print_costs(all);
+  std::cout << "trained to step " << state.step << " in " << seconds_since(began)
+            << " s";
+  if (const auto all = checkpoints ? checkpoints->stats() : cairn::save_stats{};
+      all.saves > 0)
+    print_costs(all);
   std::cout << "\nstate " << fingerprint::of(state) << '\n';
 }
 

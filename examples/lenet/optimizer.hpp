@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SGD with momentum, and Adam. Their state has the same type as the model, with one value or two per weight.
+// SGD with momentum, and Adam. Their state has the same type as the model, with one
+// value or two per weight.
 #pragma once
 
 #include <cmath>
@@ -33,7 +34,9 @@ struct adam {
   Model first_moment, second_moment;
   std::uint64_t steps{};
 
-  [[nodiscard]] static adam start(const Model& model) { return {zeros(model), zeros(model)}; }
+  [[nodiscard]] static adam start(const Model& model) {
+    return {zeros(model), zeros(model)};
+  }
 
   void update(Model& model, const Model& gradient) {
     const auto t = static_cast<float>(++steps);
@@ -42,7 +45,8 @@ struct adam {
         [=](auto& w, const auto& g, auto& m, auto& v) {
           m = beta1 * m + (1 - beta1) * g;
           v = beta2 * v + (1 - beta2) * g.cwiseAbs2();
-          w.array() -= rate * (m.array() / bias1) / ((v.array() / bias2).sqrt() + epsilon);
+          w.array() -=
+              rate * (m.array() / bias1) / ((v.array() / bias2).sqrt() + epsilon);
         },
         model, gradient, first_moment, second_moment);
   }

@@ -21,14 +21,16 @@
 
 namespace lenet {
 
-/// Sums over the current epoch; at the end of an epoch, over that epoch until the next one begins.
+/// Sums over the current epoch; at the end of an epoch, over that epoch until the next
+/// one begins.
 struct running_score {
   double loss{};
   std::uint64_t correct{};
 };
 
-/// All that the next step depends on. Cairn needs no macro, base class or registration. A run that starts from a copy of this struct
-/// continues bit by bit like the first run.
+/// All that the next step depends on. Cairn needs no macro, base class or registration.
+/// A run that starts from a copy of this struct continues bit by bit like the first
+/// run.
 // [state]
 template <class Optimizer>
 struct trainer_state {
@@ -42,7 +44,8 @@ struct trainer_state {
 };
 
 template <class Optimizer>
-[[nodiscard]] trainer_state<Optimizer> start(std::size_t images, const cairn::loop_options& how) {
+[[nodiscard]] trainer_state<Optimizer> start(std::size_t images,
+                                             const cairn::loop_options& how) {
   trainer_state<Optimizer> state;
   state.rng.seed(how.seed);
   state.model = make_network(state.rng);
@@ -57,10 +60,11 @@ void add_noise(batch& seen, Rng& rng) {
   for (auto& grey : seen.images.reshaped()) grey += noise(rng);
 }
 
-/// Changes the weights by the gradient of the mean loss of a batch, and adds the batch to the score. Completes the step.
+/// Changes the weights by the gradient of the mean loss of a batch, and adds the batch
+/// to the score. Completes the step.
 template <class Optimizer>
-void learn(trainer_state<Optimizer>& state, const cairn::batch& from, const network& gradient, double mean_loss,
-           std::uint64_t correct) {
+void learn(trainer_state<Optimizer>& state, const cairn::batch& from,
+           const network& gradient, double mean_loss, std::uint64_t correct) {
   if (from.first == 0) state.score = {};
   state.optimizer.update(state.model, gradient);
   state.score.loss += mean_loss * static_cast<double>(from.items.size());
@@ -70,7 +74,8 @@ void learn(trainer_state<Optimizer>& state, const cairn::batch& from, const netw
 
 /// Trains on one batch, to which it adds noise, and returns the mean loss of the batch.
 template <class Optimizer>
-float train_one_step(trainer_state<Optimizer>& state, const dataset& images, const cairn::batch& next) {
+float train_one_step(trainer_state<Optimizer>& state, const dataset& images,
+                     const cairn::batch& next) {
   auto seen = pick(images, next.items);
   add_noise(seen, state.rng);
   network gradient = zeros(state.model);
@@ -80,28 +85,38 @@ float train_one_step(trainer_state<Optimizer>& state, const dataset& images, con
 }
 
 /// How many of the images `which` the model classifies correctly.
-[[nodiscard]] inline std::size_t count_correct(const network& model, const dataset& images,
+[[nodiscard]] inline std::size_t count_correct(const network& model,
+                                               const dataset& images,
                                                std::span<const std::uint64_t> which) {
   const auto seen = pick(images, which);
   return cross_entropy(forward(model, seen.images).scores, seen.labels).correct;
 }
 
-/// The part of the images that the model classifies correctly, 0 to 1; nothing if `leave()` becomes true before the end.
+/// The part of the images that the model classifies correctly, 0 to 1; nothing if
+/// `leave()` becomes true before the end.
 template <class Leave>
-[[nodiscard]] std::optional<double> accuracy(const network& model, const dataset& images, const Leave& leave) {
+[[nodiscard]] std::optional<double> accuracy(const network& model,
+                                             const dataset& images,
+                                             const Leave& leave) {
   std::size_t correct = 0;
-  for (const cairn::batch& part : cairn::loop(images.size(), {.batch = 100, .shuffle = false})) {
+  for (const cairn::batch& part :
+       cairn::loop(images.size(), {.batch = 100, .shuffle = false})) {
     if (leave()) return std::nullopt;
     correct += count_correct(model, images, part.items);
   }
   return static_cast<double>(correct) / static_cast<double>(images.size());
 }
 
-/// A hash of every bit of the state, to compare runs. It does not use Cairn's description of the state, so that it can check it.
+/// A hash of every bit of the state, to compare runs. It does not use Cairn's
+/// description of the state, so that it can check it.
 class fingerprint {
  public:
   void add(const network& net) {
-    for_each_parameter([&](const auto& p) { add(p.data(), static_cast<std::size_t>(p.size()) * sizeof(float)); }, net);
+    for_each_parameter(
+        [&](const auto& p) {
+          add(p.data(), static_cast<std::size_t>(p.size()) * sizeof(float));
+        },
+        net);
   }
   void add(const sgd<network>& optimizer) { add(optimizer.velocity); }
   void add(const adam<network>& optimizer) {
@@ -143,7 +158,9 @@ class fingerprint {
   }
 
  private:
-  void add(const void* bytes, std::size_t count) { hash_ = XXH3_64bits_withSeed(bytes, count, hash_); }
+  void add(const void* bytes, std::size_t count) {
+    hash_ = XXH3_64bits_withSeed(bytes, count, hash_);
+  }
 
   XXH64_hash_t hash_ = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The trainer of these examples, without its checkpoints: it fits a plane to points with noise.
+// The trainer of these examples, without its checkpoints: it fits a plane to points
+// with noise.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,9 @@ struct parameter {
 };
 
 struct trainer {
-  std::map<std::string, parameter> parameters{{"offset", {{0}, {0}}},
-                                              {"slope", {std::vector<float>(8), std::vector<float>(8)}}};
+  std::map<std::string, parameter> parameters{
+      {"offset", {{0}, {0}}},
+      {"slope", {std::vector<float>(8), std::vector<float>(8)}}};
   std::mt19937_64 random{1};
   double smooth_loss = 0;
   std::uint64_t step = 0;
@@ -36,7 +38,8 @@ inline double train_one_step(trainer& all) {
     momentum = 0.9F * momentum + gradient;
     value -= 0.01F * momentum;
   };
-  for (std::size_t i = 0; i < point.size(); ++i) learn(slope.value[i], slope.momentum[i], error * point[i]);
+  for (std::size_t i = 0; i < point.size(); ++i)
+    learn(slope.value[i], slope.momentum[i], error * point[i]);
   learn(offset.value[0], offset.momentum[0], error);
   const double loss = static_cast<double>(error) * static_cast<double>(error);
   all.smooth_loss += 0.1 * (loss - all.smooth_loss);
@@ -45,7 +48,9 @@ inline double train_one_step(trainer& all) {
 }
 
 /// The first argument of the program.
-inline std::uint64_t steps_of(int argc, char** argv) { return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100; }
+inline std::uint64_t steps_of(int argc, char** argv) {
+  return argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100;
+}
 
 /// All bits of the state.
 inline void print(const trainer& all) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Trains LeNet-5 at all ranks of an MPI job, each on its part of every batch. The job can be stopped or killed at any time, and continues on any
-// number of ranks, bit for bit as on one.
+// Trains LeNet-5 at all ranks of an MPI job, each on its part of every batch. The job
+// can be stopped or killed at any time, and continues on any number of ranks, bit for
+// bit as on one.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
 #include <cairn/group/mpi.hpp>
@@ -27,11 +28,12 @@
 
 namespace lenet {
 
-/// Trains on the images `mine` of a batch, and on those of the other ranks; returns the mean loss of the whole batch. The noise depends on the step
-/// and on the image, not on the rank.
+/// Trains on the images `mine` of a batch, and on those of the other ranks; returns the
+/// mean loss of the whole batch. The noise depends on the step and on the image, not on
+/// the rank.
 template <class Optimizer>
-float train_one_step(trainer_state<Optimizer>& state, const dataset& images, const cairn::batch& all,
-                     std::span<const std::uint64_t> mine) {
+float train_one_step(trainer_state<Optimizer>& state, const dataset& images,
+                     const cairn::batch& all, std::span<const std::uint64_t> mine) {
   const auto noise = state.rng();
   network gradient = zeros(state.model);
   batch_sums sums(state.model);
@@ -49,32 +51,40 @@ float train_one_step(trainer_state<Optimizer>& state, const dataset& images, con
   return static_cast<float>(loss);
 }
 
-/// The part of the images that the model classifies correctly. Each rank takes some of the batches.
-double accuracy_of_all(const network& model, const dataset& images, const cairn::mpi::group& ranks) {
+/// The part of the images that the model classifies correctly. Each rank takes some of
+/// the batches.
+double accuracy_of_all(const network& model, const dataset& images,
+                       const cairn::mpi::group& ranks) {
   std::uint64_t correct = 0, number = 0;
-  for (const cairn::batch& part : cairn::loop(images.size(), {.batch = 100, .shuffle = false}))
-    if (number++ % ranks.size() == ranks.rank()) correct += count_correct(model, images, part.items);
+  for (const cairn::batch& part :
+       cairn::loop(images.size(), {.batch = 100, .shuffle = false}))
+    if (number++ % ranks.size() == ranks.rank())
+      correct += count_correct(model, images, part.items);
   MPI_Allreduce(MPI_IN_PLACE, &correct, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   return static_cast<double>(correct) / static_cast<double>(images.size());
 }
 
 template <class Optimizer>
-void train(const options& chosen, const digits& data, const cairn::mpi::group& ranks, cairn::checkpointer& checkpoints,
-           std::ostream& used) {
+void train(const options& chosen, const digits& data, const cairn::mpi::group& ranks,
+           cairn::checkpointer& checkpoints, std::ostream& used) {
   const auto began = std::chrono::steady_clock::now();
   const bool is_last = ranks.rank() == ranks.size() - 1;
-  auto state =
-      start<Optimizer>(data.train.size(), {.seed = chosen.seed, .batch = chosen.batch, .epochs = chosen.epochs});
-  if (checkpoints.restore(state)) std::cout << "resumed from step " << state.step << '\n';
+  auto state = start<Optimizer>(
+      data.train.size(),
+      {.seed = chosen.seed, .batch = chosen.batch, .epochs = chosen.epochs});
+  if (checkpoints.restore(state))
+    std::cout << "resumed from step " << state.step << '\n';
 
   const auto report = [&](const cairn::batch& batch, float loss) {
-    for (const auto image : batch.mine(ranks)) used << state.step << ' ' << batch.epoch << ' ' << image << '\n';
+    for (const auto image : batch.mine(ranks))
+      used << state.step << ' ' << batch.epoch << ' ' << image << '\n';
     used.flush();
     if (is_last && state.step == chosen.kill_at) std::raise(SIGKILL);
     if (is_last && state.step == chosen.stop_at) std::raise(SIGTERM);
     if (chosen.print != 0 && state.step % chosen.print == 0)
       std::cout << "step " << state.step << "  loss " << loss << '\n';
-    if (batch.ends_epoch) print_epoch(state, accuracy_of_all(state.model, data.test, ranks));
+    if (batch.ends_epoch)
+      print_epoch(state, accuracy_of_all(state.model, data.test, ranks));
   };
   bool stops = false;
   // [training]
@@ -86,8 +96,8 @@ void train(const options& chosen, const digits& data, const cairn::mpi::group& r
   }
   // [training]
   checkpoints.wait();
-  std::cout << (stops ? "stopped at step " : "trained to step ") << state.step << " in " << seconds_since(began)
-            << " s\nstate " << fingerprint::of(state) << '\n';
+  std::cout << (stops ? "stopped at step " : "trained to step ") << state.step << " in "
+            << seconds_since(began) << " s\nstate " << fingerprint::of(state) << '\n';
 }
 
 /// Ends all ranks.
@@ -102,7 +112,8 @@ void run(options chosen, const std::string& used_images) {
   const cairn::mpi::group ranks(MPI_COMM_WORLD);
   // [group]
   const std::string rank = std::to_string(ranks.rank());
-  std::cerr << "rank " + rank + " of " + std::to_string(ranks.size()) + ": process " + std::to_string(getpid()) + '\n';
+  std::cerr << "rank " + rank + " of " + std::to_string(ranks.size()) + ": process " +
+                   std::to_string(getpid()) + '\n';
   if (ranks.rank() != 0) {
     std::cout.setstate(std::ios::badbit);  // only rank 0 prints
     chosen.events.clear();
@@ -115,7 +126,8 @@ void run(options chosen, const std::string& used_images) {
   try {
     std::ofstream used;
     if (!used_images.empty()) used.open(used_images + '.' + rank);
-    if (!used) throw std::runtime_error(used_images + '.' + rank + " cannot be written");
+    if (!used)
+      throw std::runtime_error(used_images + '.' + rank + " cannot be written");
     const auto data = load_digits(chosen);
     if (chosen.optimizer == "adam") {
       train<adam<network>>(chosen, data, ranks, checkpoints, used);
@@ -124,7 +136,9 @@ void run(options chosen, const std::string& used_images) {
     }
   } catch (const std::exception& fault) {
     abort_job(
-        fault);  // before the checkpointer is destroyed: it would wait for ranks that may wait for this one in MPI
+        // before the checkpointer is destroyed: it would wait for ranks that may wait
+        // for this one in MPI
+        fault);
   }
 }
 
@@ -134,9 +148,13 @@ int main(int argc, char** argv) {
   lenet::prepare_process();
   try {
     std::string used;
-    const auto chosen = lenet::parse_options(
-        argc, argv, {{"used", &used, "file for the step, epoch and number of each image that rank R used, with .R"}});
-    if (chosen.checkpoint.empty()) throw std::invalid_argument("--checkpoint names no folder");
+    const auto chosen =
+        lenet::parse_options(argc, argv,
+                             {{"used", &used,
+                               "file for the step, epoch and number of each image that "
+                               "rank R used, with .R"}});
+    if (chosen.checkpoint.empty())
+      throw std::invalid_argument("--checkpoint names no folder");
     MPI_Init(&argc, &argv);
     lenet::run(chosen, used);
     MPI_Finalize();

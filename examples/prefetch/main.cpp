@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A thread reads batches ahead of the trainer. However often the program is killed, every item is trained once per epoch.
-// Usage: prefetch DIRECTORY [STEP in which it kills itself]
+// A thread reads batches ahead of the trainer. However often the program is killed,
+// every item is trained once per epoch. Usage: prefetch DIRECTORY [STEP in which it
+// kills itself]
 #include <cairn/cairn.hpp>
 
 #include <condition_variable>
@@ -19,7 +20,8 @@
 namespace {
 
 constexpr std::uint64_t epochs = 3;
-std::uint64_t killed_in = 0;  // the step in which the program kills itself, for its test
+// the step in which the program kills itself, for its test
+std::uint64_t killed_in = 0;
 
 struct trainer_state {
   std::vector<std::uint32_t> trained;  // how often, by item
@@ -63,7 +65,8 @@ loaded_batch load(const std::vector<float>& images, const cairn::batch& batch) {
   return loaded;
 }
 
-void train_one_step(trainer_state& state, const cairn::batch& batch, const loaded_batch& loaded) {
+void train_one_step(trainer_state& state, const cairn::batch& batch,
+                    const loaded_batch& loaded) {
   for (std::size_t i = 0; i < loaded.size(); ++i) {
     ++state.trained[batch.items[i]];
     state.weight += 1e-3 * (loaded[i] - state.weight);
@@ -73,21 +76,24 @@ void train_one_step(trainer_state& state, const cairn::batch& batch, const loade
 
 int run(const std::string& place) {
   std::vector<float> images(1000);
-  for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i % 17);
+  for (std::size_t i = 0; i < images.size(); ++i)
+    images[i] = static_cast<float>(i % 17);
   trainer_state state;
   state.trained.resize(images.size());
   state.data = cairn::loop(images, {.batch = 16, .epochs = epochs});
   cairn::checkpointer ckpt(place, {.keep_last = 2,
                                    .when = cairn::policies::every_steps{7},
-                                   .on_busy = cairn::when_busy::wait});  // a step takes less time than a save here
+                                   // a step takes less time than a save here
+                                   .on_busy = cairn::when_busy::wait});
   if (ckpt.restore(state)) std::cout << "resumed from step " << state.step << std::endl;
   // [prefetch]
   batch_queue queue;
-  std::jthread reader([&images, &queue, ahead = state.data](const std::stop_token& stop) mutable {
-    for (const cairn::batch& batch : ahead)  // a copy of the loop, which is ahead of the one in the state
-      if (!queue.push(load(images, batch), stop)) return;
-  });
-  for (const cairn::batch& batch : state.data) {  // moves on when the trainer takes a batch
+  std::jthread reader(
+      [&images, &queue, ahead = state.data](const std::stop_token& stop) mutable {
+        for (const cairn::batch& batch : ahead)  // a copy of the loop
+          if (!queue.push(load(images, batch), stop)) return;
+      });
+  for (const cairn::batch& batch : state.data) {  // moves on with the trainer
     train_one_step(state, batch, queue.pop());
     if (ckpt.step(state, {.step = state.step}).stop) break;
   }
@@ -95,8 +101,8 @@ int run(const std::string& place) {
   ckpt.save(state, {.step = state.step});
   std::uint64_t others = 0;
   for (const auto times : state.trained) others += times != epochs;
-  std::cout << others << " of " << images.size() << " items were not trained " << epochs << " times; step "
-            << state.step << ", weight " << state.weight << '\n';
+  std::cout << others << " of " << images.size() << " items were not trained " << epochs
+            << " times; step " << state.step << ", weight " << state.weight << '\n';
   return others == 0 ? 0 : 1;
 }
 

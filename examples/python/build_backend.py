@@ -44,7 +44,7 @@ def build_module(build):
     # pip hides the installed packages from this process; CMake looks for Python and pybind11 as usual.
     usual = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONNOUSERSITE")}
     if not (build / "CMakeCache.txt").exists():
-        subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCAIRN_BUILD_TESTS=OFF", "-DCAIRN_COMPILED=OFF",
+        subprocess.run(["cmake", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCAIRN_BUILD_TESTS=OFF",
                         f"-DCAIRN_PYTHON={sys.executable}"], check=True, env=usual)
     targets = subprocess.run(["cmake", "--build", build, "--target", "help"], check=True, env=usual, capture_output=True, text=True).stdout
     if "cairn_python" not in targets:

@@ -17,7 +17,7 @@
 #include "cairn/arrays.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/lc.hpp"  // makes its codecs known to the reader
-#include "cairn/encode/raw.hpp"
+#include "cairn/encode/lossless.hpp"
 #include "cairn/export.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/naming.hpp"
@@ -83,7 +83,7 @@ std::uint64_t save(const std::string& path, const std::map<std::string, py::arra
   }
   cairn::save_options options{
       .durable = durable, .step = step, .metrics = std::move(metrics), .metadata = std::move(metadata)};
-  if (!encode) options.codecs = {{"*", cairn::codecs::raw{}}};
+  if (encode) options.codecs = {{"*", cairn::codecs::lossless{}}};
   const py::gil_scoped_release others_run;
   return (like ? cairn::save_arrays(path, named, *like, options) : cairn::save_arrays(path, named, options)).bytes;
 }

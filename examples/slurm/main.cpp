@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A trainer for jobs of Slurm that are preempted, requeued, have a time limit, or are tasks of an array. train.sh is its job script.
-// Usage: slurm <place> <steps> [milliseconds per step] [seconds between the last save and the limit] [step at which it waits for a signal]
+// A trainer for jobs of Slurm that are preempted, requeued, have a time limit, or are
+// tasks of an array. train.sh is its job script. Usage: slurm <place> <steps>
+// [milliseconds per step] [seconds between the last save and the limit] [step at which
+// it waits for a signal]
 #include <cairn/cairn.hpp>
 #include <cairn/slurm.hpp>
 
@@ -36,20 +38,23 @@ void wait_for_signal(const cairn::checkpointer& ckpt) {
   while (!ckpt.poll()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-int train(const std::string& run, std::uint64_t steps, std::chrono::milliseconds least, std::chrono::seconds margin,
-          std::uint64_t wait_at) {
+int train(const std::string& run, std::uint64_t steps, std::chrono::milliseconds least,
+          std::chrono::seconds margin, std::uint64_t wait_at) {
   const char* const task = std::getenv("SLURM_ARRAY_TASK_ID");
-  trainer_state state{.random = std::mt19937_64(task != nullptr ? std::strtoull(task, nullptr, 10) : 0)};
+  trainer_state state{.random = std::mt19937_64(
+                          task != nullptr ? std::strtoull(task, nullptr, 10) : 0)};
   // [slurm]
-  std::signal(SIGTERM, SIG_IGN);                      // of a second one; `preempt` takes the first
-  cairn::checkpointer ckpt{cairn::slurm::place(run),  // a place for each task of an array
-                           {.keep_last = 2, .preempt = {SIGTERM}, .until = cairn::slurm::job_end(margin)}};
+  std::signal(SIGTERM, SIG_IGN);  // of a second one; `preempt` takes the first
+  cairn::checkpointer ckpt{
+      cairn::slurm::place(run),  // one for each task of an array
+      {.keep_last = 2, .preempt = {SIGTERM}, .until = cairn::slurm::job_end(margin)}};
   if (ckpt.restore(state)) std::cout << "resumed from step " << state.step << '\n';
   while (state.step < steps) {
     train_one_step(state, least);
     if (state.step == wait_at) wait_for_signal(ckpt);
     if (ckpt.step(state, {.step = state.step}).stop) {
-      std::cout << (ckpt.poll() ? "preempted" : "time limit") << ": stopped at step " << state.step << '\n';
+      std::cout << (ckpt.poll() ? "preempted" : "time limit") << ": stopped at step "
+                << state.step << '\n';
       return 75;  // the job is not done: the job script requeues it
     }
   }
@@ -62,13 +67,17 @@ int train(const std::string& run, std::uint64_t steps, std::chrono::milliseconds
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto number = [&](int at) { return argc > at ? std::strtoull(argv[at], nullptr, 10) : 0; };
+  const auto number = [&](int at) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : 0;
+  };
   if (argc < 3) {
-    std::cerr << "usage: slurm <place> <steps> [milliseconds per step] [margin in seconds] [step to wait at]\n";
+    std::cerr << "usage: slurm <place> <steps> [milliseconds per step] [margin in "
+                 "seconds] [step to wait at]\n";
     return 2;
   }
   try {
-    return train(argv[1], number(2), std::chrono::milliseconds(number(3)), std::chrono::seconds(number(4)), number(5));
+    return train(argv[1], number(2), std::chrono::milliseconds(number(3)),
+                 std::chrono::seconds(number(4)), number(5));
   } catch (const std::exception& fault) {
     std::cerr << "slurm: " << fault.what() << '\n';
     return 1;

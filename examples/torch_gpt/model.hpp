@@ -19,7 +19,8 @@ struct sizes {
 /// Causal self-attention.
 struct attention_impl : nn::Module {
   explicit attention_impl(const sizes& of) : heads(of.heads) {
-    query_key_value = register_module("query_key_value", nn::Linear(of.width, 3 * of.width));
+    query_key_value =
+        register_module("query_key_value", nn::Linear(of.width, 3 * of.width));
     output = register_module("output", nn::Linear(of.width, of.width));
   }
 
@@ -29,10 +30,13 @@ struct attention_impl : nn::Module {
       return of.view({shape[0], shape[1], heads, shape[2] / heads}).transpose(1, 2);
     };
     const auto parts = query_key_value->forward(x).chunk(3, -1);
-    const auto query = by_head(parts[0]), key = by_head(parts[1]), value = by_head(parts[2]);
-    auto scores = query.matmul(key.transpose(-2, -1)) / std::sqrt(static_cast<double>(shape[2] / heads));
+    const auto query = by_head(parts[0]), key = by_head(parts[1]),
+               value = by_head(parts[2]);
+    auto scores = query.matmul(key.transpose(-2, -1)) /
+                  std::sqrt(static_cast<double>(shape[2] / heads));
     const auto later = torch::ones({shape[1], shape[1]}, torch::kBool).triu(1);
-    scores = scores.masked_fill(later, -std::numeric_limits<float>::infinity()).softmax(-1);
+    scores =
+        scores.masked_fill(later, -std::numeric_limits<float>::infinity()).softmax(-1);
     return output->forward(scores.matmul(value).transpose(1, 2).reshape(shape));
   }
 
@@ -43,11 +47,14 @@ TORCH_MODULE_IMPL(attention, attention_impl);
 
 struct block_impl : nn::Module {
   explicit block_impl(const sizes& of) {
-    first_norm = register_module("first_norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
+    first_norm =
+        register_module("first_norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
     self_attention = register_module("self_attention", attention(of));
-    second_norm = register_module("second_norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
-    mlp = register_module(
-        "mlp", nn::Sequential(nn::Linear(of.width, 4 * of.width), nn::GELU(), nn::Linear(4 * of.width, of.width)));
+    second_norm =
+        register_module("second_norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
+    mlp = register_module("mlp",
+                          nn::Sequential(nn::Linear(of.width, 4 * of.width), nn::GELU(),
+                                         nn::Linear(4 * of.width, of.width)));
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
@@ -70,12 +77,15 @@ struct model_impl : nn::Module {
     norm = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({of.width})));
   }
 
-  /// The mean cross-entropy of windows of shape [batch, length + 1]: inputs and targets, shifted by one.
+  /// The mean cross-entropy of windows of shape [batch, length + 1]: inputs and
+  /// targets, shifted by one.
   torch::Tensor loss(const torch::Tensor& windows) {
     const auto inputs = windows.slice(1, 0, -1), targets = windows.slice(1, 1);
-    auto x = tokens->forward(inputs) + positions->forward(torch::arange(inputs.size(1)));
+    auto x =
+        tokens->forward(inputs) + positions->forward(torch::arange(inputs.size(1)));
     for (const auto& each : *blocks) x = each->as<block_impl>()->forward(x);
-    const auto logits = norm->forward(x).matmul(tokens->weight.t());  // shares the weights of the embedding
+    // shares the weights of the embedding
+    const auto logits = norm->forward(x).matmul(tokens->weight.t());
     return torch::cross_entropy_loss(logits.flatten(0, 1), targets.flatten());
   }
 

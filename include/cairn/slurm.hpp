@@ -30,7 +30,7 @@ namespace detail {
 }  // namespace detail
 
 /// When the job reaches its time limit, less `margin`, for `checkpointer_options::until`. From SLURM_JOB_END_TIME, in seconds since 1970, which the job script
-/// sets (docs/slurm.md). None if it is not set. errc::invalid if it is no number, and for a margin below 0 or longer than that.
+/// sets (docs/ranks.md). None if it is not set. errc::invalid if it is no number, and for a margin below 0 or longer than that.
 [[nodiscard]] inline std::optional<std::chrono::system_clock::time_point> job_end(std::chrono::seconds margin = {}) {
   const auto end = detail::number_in_environment("SLURM_JOB_END_TIME");
   if (!end) return std::nullopt;

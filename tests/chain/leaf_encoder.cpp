@@ -67,7 +67,7 @@ TEST_CASE("pieces without a rule are encoded without loss, strided or not, in an
   every_other.memory = reinterpret_cast<std::byte*>(state.net.weight.data());
   leaves.push_back(every_other);
   for (const std::size_t count : {1U, 3U}) {
-    const auto [shards, done] = encode(leaves, cut(leaves, count), {});
+    const auto [shards, done] = encode(leaves, cut(leaves, count), {{"*", codecs::lossless{}}});
     CHECK_FALSE(done.is_delta);
     CHECK(done.lost.empty());
     std::size_t encoded = 0;
@@ -91,7 +91,7 @@ TEST_CASE("small pieces and those under raw are left as they are") {
   std::mt19937 random(2);
   const auto state = chain::start(random, 5000);
   const auto leaves = cairn::detail::describe(state).leaves;
-  const auto encoded = encode(leaves, cut(leaves, 1), {{"net.*", codecs::raw{}}});
+  const auto encoded = encode(leaves, cut(leaves, 1), {{"net.*", codecs::raw{}}, {"*", codecs::lossless{}}});
   for (const auto& piece : encoded.shards[0]) {
     const auto& path = leaves[piece.leaf].path;
     INFO(path);
@@ -236,7 +236,7 @@ TEST_CASE("staged pieces are encoded over their copies where room and codec allo
       piece.room = has_room ? room : 0;
     }
     const auto before = shards;
-    const auto encoded = encode(leaves, shards, {{"net.weight", codecs::raw{}}});
+    const auto encoded = encode(leaves, shards, {{"net.weight", codecs::raw{}}, {"*", codecs::lossless{}}});
     std::size_t in_place = 0;
     for (std::size_t i = 0; i < shards[0].size(); ++i) {
       const auto &staged = shards[0][i], &old = before[0][i];

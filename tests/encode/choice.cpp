@@ -17,19 +17,19 @@ TEST_CASE("the first rule that matches a path counts") {
   CHECK(cairn::detail::rule_for("model", {}) == 0);
 }
 
-TEST_CASE("a path has the codec of its rule, or lossless") {
+TEST_CASE("a path has the codec of its rule, or is raw") {
   const cairn::codec_rules rules{{"a*", cairn::codecs::raw{}}, {"b", cairn::codecs::lc<2>{}}};
   CHECK(cairn::detail::codec_for("ab", rules).name() == "raw");
   CHECK(cairn::detail::codec_for("b", rules).name() == "lc2");
-  CHECK(cairn::detail::codec_for("c", rules).name() == "lossless");
+  CHECK(cairn::detail::codec_for("c", rules).name() == "raw");
   CHECK(cairn::detail::codec_of_rule(1, rules).name() == "lc2");
-  CHECK(cairn::detail::codec_of_rule(2, rules).name() == "lossless");
+  CHECK(cairn::detail::codec_of_rule(2, rules).name() == "raw");
   CHECK(cairn::detail::use_parent(rules));
   CHECK_FALSE(cairn::detail::use_parent({{"a", cairn::codecs::raw{}}}));
 }
 
 TEST_CASE("a payload's codec is found by name") {
-  for (const auto* name : {"lossless", "lc2", "lc3"})
+  for (const auto* name : {"raw", "lossless", "lc2", "lc3"})
     CHECK(cairn::detail::codec_named(name, {}, "file").name() == name);
   struct renamed : cairn::codecs::raw {
     [[nodiscard]] std::string name() const { return "mine"; }

@@ -56,7 +56,8 @@ const cairn::codec_rules rules{{"weight", cairn::codecs::lc<2>{}},
                                {"half", cairn::codecs::lc<3>{}},
                                {"small", cairn::codecs::lc<3>{.priority = cairn::promotion::energy}},
                                {"moment", cairn::codecs::lossless{.xor_parent = true}},
-                               {"second", cairn::codecs::lc<2>{.delta = cairn::delta_kind::ratio}}};
+                               {"second", cairn::codecs::lc<2>{.delta = cairn::delta_kind::ratio}},
+                               {"*", cairn::codecs::lossless{}}};
 
 cairn::any_store frozen(unsigned number) {
   return cairn::stores::directory(CAIRN_TESTS "/golden/chain-" + std::to_string(number));

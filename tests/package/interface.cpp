@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A second unit, which names the public interface of cairn.hpp: the same names header-only and compiled, and the program links only if
-// no definition is in both units.
+// A second unit, which names the public interface of cairn.hpp. The program links only if no definition is in
+// both units.
 #include <cairn/cairn.hpp>
 #include <cairn/merge.hpp>
 

@@ -15,8 +15,8 @@ TOP_FOLDERS = {"include", "examples", "tests", "bench", "docs"}
 TOP_FILES = {"CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "README.md", "conanfile.py", "pyproject.toml"}
 
 # The order of include/cairn, bottom to top: a row for each folder and for each public header, which lie at the top of the tree. A file
-# may include what its row names, and its own folder. Public headers include any definitions (.ipp) for header-only units; x.ipp, in any
-# folder, may include the public header x.hpp. Nothing includes checkpointer.hpp but cairn.hpp, and the stages know no public header.
+# may include what its row names, and its own folder; x.ipp, in any folder, may include the public header x.hpp. Nothing includes
+# checkpointer.hpp but cairn.hpp, and the stages know no public header.
 STAGES = {"core", "system", "state", "encode", "store"}
 WORDS = {"event.hpp", "report.hpp"}
 CALLS = {"chain", "inspect.hpp", "load.hpp", "save.hpp"}
@@ -53,6 +53,7 @@ MAY_INCLUDE = {
 }
 MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "merge.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
+MAY_INCLUDE["implementation.hpp"] = {"definitions"}
 FOR_ALL = {"version.hpp"}
 
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
@@ -71,33 +72,7 @@ PUBLIC = {
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
-# What a header brings header-only and not compiled, because its definitions (.ipp) need it. Headers that include it bring it too.
-PLAN = {"schedule/interval.hpp", "schedule/optimum.hpp"}
-FIT = {"schedule/fits/curve_basis.hpp"}
-PLACE = {"store/directory.hpp", "store/naming.hpp", "store/owner_record.hpp"}
-MORE_HEADER_ONLY = {
-    "core/convert.hpp": {"core/float_types.hpp"},
-    "encode/lc.hpp": {"core/float_types.hpp"},
-    "encode/lossless.hpp": {"encode/code_tables.hpp"},
-    "schedule/planner.hpp": PLAN,
-    "schedule/default_policy.hpp": PLAN | {"core/error.hpp"} | {f"schedule/{name}.hpp" for name in (
-        "adaptive", "estimator", "failure_models", "means", "mtbf", "observed_run", "planner", "workload")},
-    "schedule/fits/fit.hpp": FIT,
-    "schedule/fits/estimators.hpp": FIT | {"schedule/fits/fit.hpp"},
-    "inspect.hpp": PLACE,
-    "merge.hpp": {"store/naming.hpp"},
-    "save.hpp": PLACE | {"chain/options.hpp"},
-    "checkpointer.hpp": PLACE | {"group/base.hpp", "plan/item_list.hpp", "plan/partition.hpp", "schedule/reservation.hpp"},
-    "load.hpp": {"group/base.hpp"},
-    "store/owner_record.hpp": {"core/error.hpp"},
-    "adapters/torch/optimizer.hpp": {"adapters/torch/optimizer_parts.hpp"},
-    "adapters/torch/tensor.hpp": {"core/error.hpp"},
-    "state/state.hpp": {"state/device_copies.hpp", "state/tensor_view.hpp"},
-    "state/sharded.hpp": {"core/convert.hpp", "core/reshape.hpp", "state/base.hpp"},
-    "state/walk_versioned.hpp": {"core/convert.hpp", "core/reshape.hpp", "state/base.hpp"},
-}
-
-# The beginnings of the paths of what cairn.hpp does not include. README.md names the headers.
+# The beginnings of the paths of what cairn.hpp does not include.
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
           "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "run/import.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
@@ -179,15 +154,15 @@ def is_public(path):
     return "/" not in path and path.endswith(".hpp")
 
 
-def are_definitions(file, other):
-    """Does a public header include definitions, or x.ipp the public header x.hpp?"""
-    return (is_public(file) and other.endswith(".ipp")) or (is_public(other) and file.endswith("/" + other.removesuffix(".hpp") + ".ipp"))
+def defines(file, header):
+    """Is the file the definitions x.ipp of the public header x.hpp?"""
+    return is_public(header) and file.endswith("/" + header.removesuffix(".hpp") + ".ipp")
 
 
 def rule_includes(root, files):
     for file in library(files):
         path = file.removeprefix("include/cairn/")
-        row = "definitions" if path == "definitions.cpp" else row_of(path)
+        row = row_of(path)
         if row not in MAY_INCLUDE:
             yield f"{file}: '{row}' has no row in the order of includes"
             continue
@@ -197,7 +172,7 @@ def rule_includes(root, files):
                     yield f'{file}:{number}: "{name}": own headers are included as "cairn/..."'
                 continue
             other = name.removeprefix("cairn/")
-            if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or are_definitions(path, other):
+            if row_of(other) in {row} | FOR_ALL | MAY_INCLUDE[row] or defines(path, other):
                 continue
             yield f"{file}:{number}: {row} may not include {name}"
 
@@ -212,12 +187,12 @@ def rule_namespaces(root, files):
                     yield f"{file}:{number}: defines names for users, but is not in the list PUBLIC of tests/rules/rules.py"
 
 
-def reached(root, file, follow_definitions):
-    """What of include/cairn a unit parses that includes `file`: header-only with the definitions (.ipp), compiled without."""
+def reached(root, file):
+    """What of include/cairn a unit parses that includes `file`."""
     found, left = set(), ["cairn/" + file]
     while left:
         name = left.pop()
-        if name not in found and (root / "include" / name).is_file() and (follow_definitions or not name.endswith(".ipp")):
+        if name not in found and (root / "include" / name).is_file():
             found.add(name)
             left += [other for _, _, other in includes_of(root, "include/" + name)]
     return found
@@ -228,49 +203,26 @@ def public_headers(root, files):
     return [f.removeprefix("include/cairn/") for f in headers(files) if f.count("/") == 2 or FOR_USERS.search(text_of(root, f))]
 
 
-def brought(root, public, header, header_only):
-    """The public headers that a unit parses which includes `header`, without `header`."""
-    parsed = reached(root, header, header_only)
-    return {other for other in public if other != header and "cairn/" + other in parsed}
-
-
-def rule_same_interface(root, files):
-    """A public header brings the same public headers header-only and compiled, so that a program that compiles with one does with both."""
-    public = public_headers(root, files)
-    compiled = {header: brought(root, public, header, False) for header in public}
-    more = {header: brought(root, public, header, True) - compiled[header] for header in public}
-    for header in public:
-        own = more[header].difference(*(more[other] for other in compiled[header]))
-        allowed = MORE_HEADER_ONLY.get(header, set()) & set(public)
-        for name in sorted(own - allowed):
-            yield f"include/cairn/{header}: includes cairn/{name} header-only, but not compiled"
-        for name in sorted(allowed - own):
-            yield f"MORE_HEADER_ONLY: {header} does not bring {name} any more"
-
-
 def rule_opt_in(root, files):
-    """cairn.hpp does not include what is opt-in, as README.md lists it, and fields.hpp only what descriptions of types need."""
-    for names in re.findall(r"^\| (`cairn/.*?) \|", text_of(root, "README.md"), re.M):
-        for name in re.findall(r"`cairn/(.+?)`", names):
-            if not name.startswith(OPT_IN):
-                yield f"README.md: {name} is not opt-in by OPT_IN"
-    for name in sorted(reached(root, "cairn.hpp", True)):
+    """cairn.hpp does not include what is opt-in, and fields.hpp only what descriptions of types need."""
+    for name in sorted(reached(root, "cairn.hpp")):
         if name.removeprefix("cairn/").startswith(OPT_IN):
             yield f"include/cairn/cairn.hpp: includes {name}, which is opt-in"
-    for name in sorted(reached(root, "fields.hpp", True) - {"cairn/" + name for name in FIELDS}):
+    for name in sorted(reached(root, "fields.hpp") - {"cairn/" + name for name in FIELDS}):
         yield f"include/cairn/fields.hpp: includes {name}, which descriptions of types do not need"
 
 
 def rule_fence(root, files):
-    """Only the files of INCLUDED_BY include Highway and RapidJSON, and no public header includes the kernels when it is compiled."""
+    """Only the files of INCLUDED_BY include Highway and RapidJSON, and no header includes definitions (.ipp)."""
     for file in library(files):
         for number, _, name in includes_of(root, file):
             allowed = INCLUDED_BY.get(name.split("/")[0], {file})
             if file not in allowed:
                 yield f"{file}:{number}: {name} is included only by {sorted(allowed)}"
-    for header in public_headers(root, files):
-        if "cairn/encode/simd/each_target.hpp" in reached(root, header, False):
-            yield f"include/cairn/{header}: includes the kernels, which are compiled once in the library"
+    for header in headers(files):
+        for number, _, name in includes_of(root, header):
+            if name.endswith(".ipp"):
+                yield f"{header}:{number}: includes {name}, which is compiled once in the library"
 
 
 def rule_config_first(root, files):
@@ -301,19 +253,19 @@ def rule_order(root, files):
 
 
 def rule_definitions(root, files):
-    """Every .ipp is compiled by exactly one file in definitions/, and each of those but torch.cpp is listed by definitions.cpp."""
-    listed = [name for _, _, name in includes_of(root, "include/cairn/definitions.cpp")]
+    """Every .ipp is compiled by exactly one file in definitions/, and each of those but torch.cpp is listed by implementation.hpp."""
+    listed = [name for _, _, name in includes_of(root, "include/cairn/implementation.hpp")]
     units = [f for f in library(files) if f.startswith("include/cairn/definitions/")]
     compiled = [name for unit in units for _, _, name in includes_of(root, unit)]
-    for what, names, wanted in [("definitions.cpp", listed, [unit for unit in units if not unit.endswith("/torch.cpp")]), ("definitions/", compiled, [f for f in library(files) if f.endswith(".ipp")])]:
+    for what, names, wanted in [("implementation.hpp", listed, [unit for unit in units if not unit.endswith("/torch.cpp")]), ("definitions/", compiled, [f for f in library(files) if f.endswith(".ipp")])]:
         for file in wanted:
             if (times := names.count(file.removeprefix("include/"))) != 1:
                 yield f"{file}: included {times} times by include/cairn/{what}, not once"
 
 
 def rule_cycles(root, files):
-    """Header-only too, a header that is included has declared all by then, whichever header of the library a unit includes first: none is
-    included while it still includes what it needs itself. Its definitions (.ipp), which it includes last, may include it."""
+    """A header that is included has declared all by then, whichever header of the library a unit includes first: none is included while it
+    still includes what it needs itself."""
     names = {f.removeprefix("include/") for f in library(files)}
     included = {name: [n for _, _, n in includes_of(root, "include/" + name) if n in names] for name in names}
     found = set()
@@ -323,7 +275,7 @@ def rule_cycles(root, files):
         for other in included[name]:
             if other not in parsed:
                 follow(other, [*path, other], parsed)
-            elif other in path[:-1] and other.endswith(".hpp") and not path[path.index(other) + 1].endswith(".ipp"):
+            elif other in path[:-1]:
                 found.add((name, other, path[path.index(other) + 1]))
 
     for header in headers(files):
@@ -382,36 +334,6 @@ def rule_inline_namespace(root, files):
                 yield f"{file}:{number}: not in {wanted}"
 
 
-def rule_virtual(root, files):
-    """A virtual function that a header declares and does not define is CAIRN_INLINE. Else it is a key function, for which g++ compiles the
-    class, and all that its functions call, into each unit that includes the header alone."""
-    for file in headers(files):
-        text = text_of(root, file)
-        for found in re.finditer(r"[^;{}]*;", text):
-            words = re.sub(r'//.*|".*?"', "", found[0]).split()
-            sentence = " ".join(words)
-            if ("virtual" in words or re.search(r"\) .*\b(override|final);$", sentence)) and not re.search(r"\bCAIRN_INLINE\b|= (0|default|delete);$", sentence):
-                yield f"{file}:{text.count(chr(10), 0, found.end()) + 1}: a virtual function that is not CAIRN_INLINE: {sentence}"
-
-
-def rule_mirror(root, files):
-    """Every header has a test of its name, and every test in a folder of the library a header. Tests of more than one header lie at the top."""
-    for file in headers(files):
-        name = file.removeprefix("include/")
-        mirror = "tests/" + name.removeprefix("cairn/").replace(".hpp", ".cpp")
-        if mirror not in files:
-            yield f"{file}: no test mirrors it at {mirror}"
-            continue
-        first = next((included for _, _, included in includes_of(root, mirror)), "nothing")
-        if first != name:
-            yield f"{mirror}: includes {first} first, not {name}"
-    folders = {f.split("/")[2] for f in headers(files) if f.count("/") > 2}
-    for file in files:
-        header = "include/cairn/" + file.removeprefix("tests/").replace(".cpp", ".hpp")
-        if re.fullmatch(r"tests/.+/.+\.cpp", file) and file.split("/")[1] in folders and header not in files:
-            yield f"{file}: mirrors no header: there is no {header}"
-
-
 def rule_catch(root, files):
     for file in files:
         if file.startswith("tests/") and file.endswith("pp") and file != "tests/catch.hpp":
@@ -429,14 +351,13 @@ def rule_unfinished(root, files):
                 yield f"{file}:{number}: {line.strip()}"
 
 
-OPTIONAL = {"eigen", "libtorch", "openmpi"}  # options of the recipe: the fits of loss curves, groups of MPI ranks, states of libtorch
+OPTIONAL = {"libtorch", "openmpi"}  # options of the recipe: states of libtorch, groups of MPI ranks
 
 
 def packages_of_build(root):
     """What .cmake/dependencies.cmake lists, by the names of ConanCenter."""
-    conan_names = {"hwy": "highway", "eigen3": "eigen"}
-    listed = re.search(r"set\(cairn_dependencies (.*)\)", (root / ".cmake/dependencies.cmake").read_text())[1]
-    return {conan_names.get(name, name) for name in (entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed))} - {"threads"}
+    listed = " ".join(re.findall(r"set\(cairn_(?:build_)?dependencies (.*)\)", (root / ".cmake/dependencies.cmake").read_text()))
+    return {{"hwy": "highway"}.get(name, name) for name in (entry.split()[0].lower() for entry in re.findall(r'"([^"]+)"', listed))} - {"threads"}
 
 
 def rule_packages(root, files):

@@ -1050,9 +1050,10 @@ TEST_CASE("no time left for encoding: the state is stored as it is") {
   state.zeros.resize(1'000);
   for (const double deadline : {1e9, 1e-9}) {
     const cairn::stores::memory store;
-    checkpointer run(
-        store,
-        {.when = every_step{1}, .preempt = {SIGUSR1}, .preempt_deadline = std::chrono::duration<double>(deadline)});
+    checkpointer run(store, {.when = every_step{1},
+                             .codecs = {{"*", cairn::codecs::lossless{}}},
+                             .preempt = {SIGUSR1},
+                             .preempt_deadline = std::chrono::duration<double>(deadline)});
     CHECK(run.step(state, {.step = 1}).started);
     run.wait();
     std::raise(SIGUSR1);

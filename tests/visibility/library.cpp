@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A shared library that contains Cairn, header-only, and is compiled with -fvisibility=hidden. CAIRN_LIBRARY names its functions.
+// A shared library that contains Cairn, and is compiled with -fvisibility=hidden. CAIRN_LIBRARY names its functions.
 #include "visibility/library.hpp"
 
 #include "cairn/encode/choice.hpp"

@@ -20,8 +20,10 @@ int main(int argc, char** argv) {
   const auto steps = steps_of(argc, argv);
   // [after]
   trainer all;
-  cairn::checkpointer checkpoints("run", {.when = cairn::policies::every_steps{10}, .preempt = {SIGTERM}});
-  if (!checkpoints.restore(all) && read_old(all)) checkpoints.save(all, {.step = all.step});
+  cairn::checkpointer checkpoints(
+      "run", {.when = cairn::policies::every_steps{10}, .preempt = {SIGTERM}});
+  if (!checkpoints.restore(all) && read_old(all))
+    checkpoints.save(all, {.step = all.step});
   while (all.step < steps) {
     const auto loss = train_one_step(all);
     if (checkpoints.step(all, {.step = all.step, .loss = loss}).stop) return 0;

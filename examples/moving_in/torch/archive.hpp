@@ -11,8 +11,10 @@
 inline void write_files(const trainer& all) {
   torch::save(all.model, "model.pt");
   torch::save(all.adam, "adam.pt");
-  torch::save(std::vector<torch::Tensor>{all.random.get_state(), torch::tensor(static_cast<std::int64_t>(all.step))},
-              "rest.pt");
+  torch::save(
+      std::vector<torch::Tensor>{all.random.get_state(),
+                                 torch::tensor(static_cast<std::int64_t>(all.step))},
+      "rest.pt");
 }
 
 inline void read_files(trainer& all) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// The type of a leaf's elements, little-endian in memory and on disk.

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1::detail {
 
 inline constexpr std::uint32_t float_exponent_bits = 0x7F80'0000;

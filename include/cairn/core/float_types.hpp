@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 namespace detail {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// What a policy has learned, as named lists of numbers. Every checkpoint keeps it; it is not part of the state.

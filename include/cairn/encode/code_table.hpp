@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// Bits of the code of each byte value, at most 12; 0: the value has no code.

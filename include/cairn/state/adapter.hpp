@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
-/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/extending.md has an example of each form.
+/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/adapters.md has an example of each form.
 /// Specialise it with one of these three:
 ///
 /// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Or `static any_tensor_view view(T&)`, if the

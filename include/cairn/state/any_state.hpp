@@ -2,6 +2,8 @@
 // A reference to a state of any type, so that only `state/` has templates over the state's type.
 #pragma once
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 namespace detail {

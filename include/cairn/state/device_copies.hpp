@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// How to copy an array between the host and the memory where it is. Both functions return when the copy is complete, and throw if it

@@ -4,6 +4,8 @@
 
 #include <type_traits>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// Members to save, named as in the class; a trailing underscore is left out of the path:

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1::detail {
 
 template <std::size_t Size>

@@ -2,6 +2,8 @@
 // Marks state that differs between ranks, and defines how it is loaded on another number of ranks.
 #pragma once
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// The default of `per_rank`: a checkpoint of another number of ranks does not load.

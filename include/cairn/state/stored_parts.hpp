@@ -11,6 +11,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 namespace detail {

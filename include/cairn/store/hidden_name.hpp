@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <string_view>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/system/random_number.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
 
@@ -23,8 +23,7 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
 /// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not known, and 8 random ones. No two
 /// attempts to write a checkpoint have the same.
 [[nodiscard]] inline std::string new_attempt(std::string_view machine, std::string_view process) {
-  std::random_device random;
-  const auto digits = cairn::detail::to_hex(random());
+  const auto digits = cairn::detail::to_hex(cairn::detail::random_number());
   return sentence({machine, std::string(machine_digits - machine.size(), '0'), process,
                    std::string(process_digits - process.size(), '0'),
                    std::string_view(digits).substr(digits.size() - random_digits)});

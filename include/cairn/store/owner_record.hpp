@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1::stores {
 
 /// A job of a cluster's scheduler. A process of a later restart of the same job takes the lock of an earlier one at once: the scheduler has ended

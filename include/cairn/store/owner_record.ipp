@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <memory>
-#include <random>
 #include <span>
 
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/owner_record.hpp"
+#include "cairn/system/random_number.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"
 #include "cairn/system/owner_process.hpp"
@@ -98,14 +98,13 @@ std::string process_id() {
 owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job job) {
   char host[256]{};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
-  std::random_device random;
   return {.host = host,
           .boot = boot_of_this_machine(),
           .device = device,
           .processes = namespace_of_this_process(),
           .process = static_cast<std::uint64_t>(::getpid()),
           .started = start_of(static_cast<std::uint64_t>(::getpid())),
-          .random = std::uint64_t{random()} << 32U | random(),
+          .random = cairn::detail::random_number(),
           .job = std::move(job)};
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Conan's test of the package: the project of ../find_package, header-only and, if packaged, with the compiled library."""
+"""Conan's test of the package: the project of ../find_package."""
 
 import os
 
@@ -26,8 +26,7 @@ class CairnTest(ConanFile):
     def test(self):
         if can_run(self):
             options = self.dependencies["cairn"].options
-            programs = {"consumer": True, "consumer_compiled": options.compiled, "consumer_mpi": options.compiled and options.with_mpi,
-                        "consumer_torch": options.with_torch}
+            programs = {"consumer": True, "consumer_mpi": options.with_mpi, "consumer_torch": options.with_torch}
             for program in (name for name, is_built in programs.items() if is_built):
                 folder = os.path.join(self.build_folder, "checkpoint_of_" + program)
                 self.run(f'"{os.path.join(self.cpp.build.bindir, program)}" "{folder}"', env="conanrun")

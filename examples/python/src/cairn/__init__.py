@@ -174,13 +174,13 @@ def load_dict(path: PathLike, names: Iterable[str] | None = None) -> dict[str, A
 
 
 def save(path: PathLike, arrays: Mapping[str, Array], *, step: int = 0, metrics: Mapping[str, float] = {}, metadata: Mapping[str, str] = {},
-         like: Checkpoint | None = None, dtypes: Mapping[str, str] = {}, raw: bool = False, durable: bool = True) -> int:
+         like: Checkpoint | None = None, dtypes: Mapping[str, str] = {}, lossless: bool = False, durable: bool = True) -> int:
     """Saves arrays as the checkpoint `path`, which appears at once and whole. Returns the bytes of its files.
 
     like: a C++ state that loads this checkpoint loads the new one, too. The names, types and shapes must be the same.
     metadata: texts, saved with the checkpoint. durable: a crash of the machine afterwards cannot lose it.
     dtypes: the stored types of arrays of bits, by name: {"model.weight": "BF16"} for one of uint16.
-    raw: other programs can read the arrays as safetensors; else they are encoded without loss.
+    lossless: the arrays are encoded, and smaller; else other programs can read them as safetensors.
     """
     kept = {name: np.asarray(array) for name, array in _mapping("arrays", arrays).items()}
     types = _texts("dtypes", dtypes)
@@ -190,7 +190,7 @@ def save(path: PathLike, arrays: Mapping[str, Array], *, step: int = 0, metrics:
     if like is not None and not isinstance(like, Checkpoint):
         raise TypeError(f"like must be what cairn.open returns, not {like!r}")
     return _cairn.save(_path(path), kept, _natural("step", step), _numbers("metrics", metrics), _texts("metadata", metadata),
-                       None if like is None else like._opened, types, not raw, bool(durable))
+                       None if like is None else like._opened, types, bool(lossless), bool(durable))
 
 
 def export_safetensors(source: Checkpoint | PathLike, path: PathLike, *, rename: Callable[[str], str | None] | None = None,

@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "cairn/core/config.hpp"
+
 namespace cairn::inline v0_1 {
 
 /// Which buckets get a symbol when there are more buckets than symbols.
