@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The definitions of run/.
-#include "cairn/run/arrays.ipp"
 #include "cairn/run/checkpoint_list.ipp"
 #include "cairn/run/checkpointer.ipp"
 #include "cairn/run/export.ipp"
@@ -12,15 +11,12 @@
 #include "cairn/run/loop.ipp"
 #include "cairn/run/observers.ipp"
 #include "cairn/run/rank_rounds.ipp"
-#include "cairn/run/report.ipp"
 #include "cairn/run/save.ipp"
 #include "cairn/run/series.ipp"
-#include "cairn/run/series_merge.ipp"
 #include "cairn/run/series_published.ipp"
 #include "cairn/run/series_ranks.ipp"
 #include "cairn/run/session.ipp"
 #include "cairn/run/session_background.ipp"
-#include "cairn/run/session_memory.ipp"
 #include "cairn/run/session_ranks.ipp"
 #include "cairn/run/session_save.ipp"
 #include "cairn/run/signals.ipp"

@@ -12,7 +12,6 @@
 #include <thread>
 #include <utility>
 
-#include "cairn/system/cores.hpp"
 #include "cairn/system/start_thread.hpp"
 
 namespace cairn::inline v0_1::detail {

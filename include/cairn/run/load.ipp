@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Definitions of load.hpp.
+// Definitions of load.hpp and report.hpp.
 #pragma once
 
 #include "cairn/chain/load.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/load.hpp"
+#include "cairn/report.hpp"
 #include "cairn/run/inspect.ipp"
+#include "cairn/run/save_progress.hpp"
 #include "cairn/store/directory.hpp"
+
+namespace cairn::inline v0_1 {
+
+bool save_handle::done() const { return !save_ || save_->done(); }
+
+void save_handle::wait() const {
+  if (save_) save_->wait();
+}
+
+save_report save_handle::get() const {
+  if (!save_) fail(errc::invalid, {"this step started no save"});
+  return save_->get();
+}
+
+}  // namespace cairn::inline v0_1
 
 namespace cairn::inline v0_1::detail {
 

@@ -27,7 +27,7 @@
 #include "cairn/run/share_planner.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "cairn/store/index.hpp"
 
 namespace cairn::inline v0_1::detail {

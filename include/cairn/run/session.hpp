@@ -31,7 +31,7 @@
 #include "cairn/run/staging.hpp"
 #include "cairn/run/state_sum.hpp"
 #include "cairn/run/vote.hpp"
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 

@@ -11,7 +11,7 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/checker.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -7,7 +7,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/size_probe.hpp"

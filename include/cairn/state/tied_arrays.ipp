@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/tied_arrays.hpp"
 

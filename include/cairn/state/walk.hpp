@@ -19,11 +19,10 @@
 #include "cairn/state/per_rank.hpp"
 #include "cairn/state/refuse.hpp"  // IWYU pragma: export
 #include "cairn/state/state.hpp"
-#include "cairn/state/walk_choice.hpp"
+#include "cairn/state/walk_holder.hpp"
 #include "cairn/state/walk_fixed.hpp"
 #include "cairn/state/walk_map.hpp"
 #include "cairn/state/walk_object.hpp"
-#include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_sequence.hpp"
 #include "cairn/state/walk_tensor.hpp"
 #include "cairn/state/walk_versioned.hpp"

@@ -7,7 +7,6 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/shard_metadata.hpp"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/structure.hpp"
+#include "cairn/core/catalog.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/leaf_storage.hpp"
 

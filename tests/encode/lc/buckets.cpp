@@ -7,7 +7,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "cairn/encode/lc/float_environment.hpp"
+#include "cairn/encode/lc/elements.hpp"
 
 using namespace cairn;
 using namespace cairn::detail::lc;

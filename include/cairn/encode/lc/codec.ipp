@@ -15,7 +15,6 @@
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/codec.hpp"
 #include "cairn/encode/lc/elements.hpp"
-#include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 #include "cairn/encode/lc/survey.hpp"

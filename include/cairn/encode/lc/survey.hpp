@@ -14,7 +14,6 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/elements.hpp"
-#include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/simd/buckets.hpp"
 
 namespace cairn::inline v0_1::detail::lc {

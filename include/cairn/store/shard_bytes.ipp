@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Definitions of interleaved_gather.hpp.
+// Definitions of shard_bytes.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "cairn/core/strided.hpp"
-#include "cairn/store/interleaved_gather.hpp"
+#include "cairn/store/shard_bytes.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of fetch_leaf.hpp.
+// Definitions of fetched_leaves.hpp.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/reshape.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 
 namespace cairn::inline v0_1::detail {
 
