@@ -59,9 +59,9 @@ FOR_ALL = {"version.hpp"}
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
-    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape", "save_report"},
-    "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
-    "encode": {"base", "choice", "code_table", "code_tables", "lc", "lc/options"},
+    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape"},
+    "state": {"adapter", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
+    "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "default_policy", "estimator", "mtbf"},
     "adapters": {"armadillo", "boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch", "torch/data", "torch/module", "torch/optimizer", "torch/optimizer_parts", "torch/tensor"},
@@ -73,8 +73,7 @@ PUBLIC = {
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # The beginnings of the paths of what cairn.hpp does not include.
-OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "run/import.", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
+OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "run/import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",

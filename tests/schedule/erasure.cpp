@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/erasure.hpp"
+#include "cairn/schedule/base.hpp"
 
 #include <functional>
 

@@ -17,10 +17,10 @@
 #include "cairn/core/error.hpp"
 #include "cairn/import.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
-#include "cairn/system/new_directories.hpp"
+#include "cairn/system/posix.hpp"
 #include "cairn/system/paths.hpp"
 
 namespace cairn::inline v0_1 {

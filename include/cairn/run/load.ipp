@@ -7,7 +7,7 @@
 #include "cairn/load.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/inspect.ipp"
-#include "cairn/run/save_progress.hpp"
+#include "cairn/run/record.hpp"
 #include "cairn/store/directory.hpp"
 
 namespace cairn::inline v0_1 {

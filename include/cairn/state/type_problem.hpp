@@ -10,7 +10,6 @@
 #include <utility>
 #include <variant>
 
-#include "cairn/state/adapter_problem.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/enum_table.hpp"

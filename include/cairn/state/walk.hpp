@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/adapter_field.hpp"
+#include "cairn/state/sharded.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"

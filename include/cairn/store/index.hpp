@@ -12,7 +12,7 @@
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/shard_metadata.hpp"
-#include "cairn/store/leaf_storage.hpp"
+#include "cairn/store/layout.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -6,9 +6,8 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/loss_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/shape_text.hpp"
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"

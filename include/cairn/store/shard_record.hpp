@@ -12,7 +12,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/leaf_storage.hpp"
+#include "cairn/store/layout.hpp"
 
 namespace cairn::inline v0_1::detail {
 

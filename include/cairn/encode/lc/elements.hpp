@@ -11,8 +11,7 @@
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/encode/lc/options.hpp"
-#include "cairn/encode/simd/half_floats.hpp"
-#include "cairn/encode/simd/ratios.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -17,7 +17,7 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/lc/options.hpp"
-#include "cairn/encode/simd/symbols.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 

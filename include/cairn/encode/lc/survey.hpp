@@ -14,7 +14,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/elements.hpp"
-#include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 

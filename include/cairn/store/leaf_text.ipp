@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Definitions of layout_text.hpp.
+// Definitions of leaf_text.hpp.
 #pragma once
 
 #include <memory>
 #include <utility>
 #include <variant>
 
-#include "cairn/store/layout_text.hpp"
-#include "cairn/store/shape_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 
