@@ -63,7 +63,7 @@ PUBLIC = {
     "state": {"adapter", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
-    "schedule": {"base", "default_policy", "estimator", "mtbf"},
+    "schedule": {"base", "estimator", "every", "mtbf"},
     "adapters": {"armadillo", "boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch", "torch/data", "torch/module", "torch/optimizer", "torch/optimizer_parts", "torch/tensor"},
     "chain": {"options"},
     "group": {"base"},

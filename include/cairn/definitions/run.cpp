@@ -7,7 +7,6 @@
 #include "cairn/run/import.ipp"
 #include "cairn/run/inspect.ipp"
 #include "cairn/run/joint_save.ipp"
-#include "cairn/run/load.ipp"
 #include "cairn/run/loop.ipp"
 #include "cairn/run/observers.ipp"
 #include "cairn/run/rank_rounds.ipp"

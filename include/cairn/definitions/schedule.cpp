@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The definitions of schedule/.
 #include "cairn/schedule/adaptive.hpp"
-#include "cairn/schedule/default_policy.hpp"
+#include "cairn/schedule/every.hpp"
 #include "cairn/schedule/fits/estimators.ipp"
 #include "cairn/schedule/fits/fit.ipp"
 

@@ -2,7 +2,6 @@
 // The definitions of store/ and system/.
 #include "cairn/store/directory.ipp"
 #include "cairn/store/index.ipp"
-#include "cairn/store/shard_bytes.ipp"
 #include "cairn/store/layout.ipp"
 #include "cairn/store/leaf_text.ipp"
 #include "cairn/store/memory.ipp"

@@ -14,11 +14,10 @@
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
-#include "cairn/state/path_problem.hpp"
+#include "cairn/state/member_problem.hpp"
 #include "cairn/state/pointer_problem.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
-#include "cairn/state/refused_member.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/user_lines.hpp"
 

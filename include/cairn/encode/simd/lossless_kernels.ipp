@@ -8,7 +8,6 @@
 #include <type_traits>
 
 #include "cairn/encode/simd/lossless_kernels.hpp"
-#include "cairn/encode/simd/shuffles.hpp"
 
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lossless_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"
