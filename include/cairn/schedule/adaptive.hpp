@@ -37,6 +37,8 @@ inline constexpr double no_budget = cairn::detail::infinite();
 /// What the default policy optimises, and the share of the time that saves may take.
 struct adaptive_options {
   double budget_percent = 3.5;  ///< of the training time that saves may take; not positive: 0
+  /// After it a save is due in any case, whatever the budget. Infinite: none is; not positive: an hour.
+  std::chrono::duration<double> longest_interval = std::chrono::hours{1};
   schedule::objective objective = schedule::objective::machine_time;  ///< what a failure costs: see scheduling.md
   std::optional<std::uint64_t> last_step{};  ///< of the run; none: not known, and then all seconds count alike
   /// Of the whole run; none: from the mean iteration. Only with a `last_step`.
@@ -62,7 +64,8 @@ struct adaptive_options {
 /// only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
-/// first save, `probe_steps` after the run began, which measures the costs, unless `stall` is given; and one save per `longest_interval`.
+/// first save, `probe_steps` after the run began, which measures the costs, unless `stall` is given; and one save per
+/// `longest_interval`.
 ///
 /// Amortised O(1) per step, and what the estimator takes. The constructor throws errc::invalid for a `last_step` or a `run_time` that
 /// is not above 0, for a `run_time` without a `last_step`, and for an objective by the loss with a `last_step` and no estimator.
@@ -70,10 +73,11 @@ class adaptive {
  public:
   explicit adaptive(adaptive_options options = {})
       : kinds_(options.kinds),
-        budget_(options.budget_percent),
+        longest_(schedule::sane_longest(options.longest_interval)),
+        budget_(options.budget_percent, longest_),
         estimator_(std::move(options.estimator)),
         failures_(std::move(options.failures)),
-        run_(options.mtbf, options.stall),
+        run_(options.mtbf, options.stall, longest_),
         planner_({options.objective, options.last_step, seconds_of(options.run_time), std::move(options.stops)}) {
     if (options.last_step == std::uint64_t{0}) fail(errc::invalid, {"last_step is 0"});
     if (options.run_time && !cairn::detail::is_positive(options.run_time->count()))
@@ -99,7 +103,7 @@ class adaptive {
         planner_.is_due(now, worked, {run_.iterations().seconds(), mtbf(), price_->taken, price_->background}, curve);
     if (!run_.may_save()) return false;
     const bool is_affordable = run_.since_save() >= budget_.interval(price_->spent);
-    if (!(is_due && is_affordable) && run_.since_save() < schedule::longest_interval) return false;
+    if (!(is_due && is_affordable) && !run_.is_late()) return false;
     return {true, kind_};
   }
 
@@ -186,10 +190,9 @@ class adaptive {
   /// What saves of this price and failures cost per second, at the best interval that the budget allows.
   [[nodiscard]] double cost_per_second(const save_price& of) const {
     const double affordable = budget_.interval(of.spent);
-    const double least =
-        (std::max)(of.background, cairn::detail::is_finite(affordable) ? affordable : schedule::longest_interval);
-    const double interval = (std::max)(schedule::young_interval(of.taken, mtbf()), least);
-    if (!(interval > 0)) return 0;
+    const double least = (std::max)(of.background, cairn::detail::is_finite(affordable) ? affordable : longest_);
+    const double interval = (std::max)((std::min)(schedule::young_interval(of.taken, mtbf()), longest_), least);
+    if (!(interval > 0) || !cairn::detail::is_finite(interval)) return 0;
     return of.taken / interval + (interval / 2 + of.background) / mtbf();
   }
 
@@ -222,6 +225,7 @@ class adaptive {
   }
 
   save_kinds kinds_;
+  double longest_;  // interval, in seconds
   schedule::save_budget budget_;
   std::optional<any_estimator> estimator_;
   std::optional<any_failures> failures_;
