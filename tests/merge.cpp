@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cairn/chain/reader.hpp"
+#include "cairn/inspect.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
@@ -138,6 +139,40 @@ TEST_CASE("leaves whose codec cannot merge, or has changed, are merged as values
   CHECK(bits.back().at("adam.m") == chain::bits_of(state).at("adam.m"));
   cairn::merge_checkpoints(store, cairn::detail::checkpoint_name(4), {.deltas = 3, .codecs = rules});
   CHECK(chain::restored(store, cairn::detail::checkpoint_name(4), rules) == bits.back());
+}
+
+TEST_CASE("many merged deltas never take more than the elements, and restore the same bits") {
+  struct weights {
+    std::vector<cairn::bfloat16> half;
+    std::vector<float> single;
+  };
+  for (const auto priority : {cairn::promotion::magnitude, cairn::promotion::energy}) {
+    const cairn::codec_rules rules{{"*", cairn::codecs::lc<3>{.priority = priority}}};
+    auto store = cairn::any_store(cairn::stores::memory());
+    std::mt19937 random(9);
+    std::normal_distribution<float> normal;
+    weights state;
+    for (int i = 0; i < 100'000; ++i) {
+      state.half.emplace_back(normal(random));
+      state.single.push_back(normal(random));
+    }
+    cairn::detail::delta_base chain;
+    for (std::uint64_t step = 1; step <= 21; ++step) {
+      for (auto& each : state.half) each = cairn::bfloat16(static_cast<float>(each) + 0.01F * normal(random));
+      for (auto& each : state.single) each += 0.01F * normal(random);
+      tests::save_as(store, cairn::detail::checkpoint_name(step), state, {.step = step, .codecs = rules}, &chain);
+      if (step != 6 && step != 21) continue;
+      const auto name = cairn::detail::checkpoint_name(step);
+      const auto bits = chain::restored(store, name);
+      CAPTURE(step);
+      cairn::merge_checkpoints(store, name, {.deltas = step == 6 ? 5 : 16});
+      for (const auto& tensor : cairn::open(store, name).tensors()) {
+        CAPTURE(tensor.name, tensor.codec, tensor.is_delta);
+        CHECK(tensor.stored_bytes <= tensor.bytes);
+      }
+      CHECK(chain::restored(store, name) == bits);
+    }
+  }
 }
 
 TEST_CASE("a user's codec that can merge is asked to, with the oldest delta first") {

@@ -63,7 +63,7 @@ class by_objective {
     if (!taken) return run_.is_probe_due();
     const bool is_due =
         planner_.is_due(now, worked, {run_.iterations().seconds(), mtbf(), *taken, run_.background_seconds()}, curve);
-    return run_.may_save() && (is_due || run_.since_save() >= cairn::schedule::longest_interval);
+    return run_.may_save() && (is_due || run_.is_late());
   }
   void saved(const cairn::save_cost& cost) { run_.saved(cost); }
   void restarted(const cairn::restart& how) {

@@ -4,7 +4,7 @@
 #pragma once
 
 /// The linker names it where two .cpp files of a program include this header.
-extern "C" const char cairn_implementation_hpp_is_included_in_two_cpp_files = 0;
+extern "C" void cairn_implementation_hpp_is_included_in_two_cpp_files() noexcept {}
 
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"

@@ -26,11 +26,16 @@ namespace {
 
 constexpr dtype types[] = {dtype::f32, dtype::bf16, dtype::f16};
 
-/// The payloads of consecutive deltas merged, the oldest first.
-bytes merged(std::span<const bytes> payloads, std::string_view codec = "lc3") {
+/// The payloads of consecutive deltas of `size` bytes of elements merged, the oldest first.
+std::optional<bytes> merged_below(std::size_t size, std::span<const bytes> payloads) {
   std::vector<merge_request::delta> deltas;
-  for (const auto& payload : payloads) deltas.push_back({codec, "file", payload});
-  return lc<2>{}.merge({.path = "leaf", .type = dtype::f32, .deltas = deltas}).value();
+  for (const auto& payload : payloads) deltas.push_back({"lc3", "file", payload});
+  return lc<2>{}.merge({.path = "leaf", .type = dtype::f32, .bytes = size, .deltas = deltas});
+}
+
+/// However large that becomes.
+bytes merged(std::span<const bytes> payloads) {
+  return merged_below(std::numeric_limits<std::size_t>::max(), payloads).value();
 }
 
 bytes new_leaf(dtype type, std::size_t n, std::mt19937& random) {
@@ -481,6 +486,28 @@ TEST_CASE("lc: merged payloads give what they give in turn") {
     const bytes broken[] = {payloads[0], bytes(3)};
     CHECK_THROWS_AS(merged(broken), error);
   }
+}
+
+TEST_CASE("lc: deltas are merged only while that is smaller than the elements") {
+  for (const auto type : {dtype::bf16, dtype::f32})
+    for (const auto priority : {promotion::magnitude, promotion::energy}) {
+      std::mt19937 random(19);
+      auto real = new_leaf(type, 100'000, random);
+      chain c(type, real);
+      std::vector<bytes> payloads;
+      for (int t = 0; t < 20; ++t) {
+        move(real, type, random, nature::tame, 0.001F);
+        c.save(lc<3>{.priority = priority}, real);
+        REQUIRE(c.last.relative);
+        payloads.push_back(c.payload);
+      }
+      const std::span all(payloads);
+      CHECK(merged_below(real.size(), all.first(2)) == merged(all.first(2)));
+      CHECK_FALSE(merged_below(real.size(), all));
+      const auto size = merged(all).size();
+      CHECK(merged_below(size + 1, all));
+      CHECK_FALSE(merged_below(size, all));
+    }
 }
 
 TEST_CASE("lc: any elements are decoded from the bytes that are asked for, of merged payloads too") {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "cairn/core/error.hpp"
@@ -47,7 +48,10 @@ void decode_any(cairn::dtype type, std::size_t elements, const bytes& payload) {
     cairn::codecs::lc<2>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     const auto once = values;
     decode_some(type, payload, tables, once);
-    const auto joined = cairn::codecs::lc<2>{}.merge({.path = "leaf", .type = type, .deltas = twice}).value();
+    const auto joined =
+        cairn::codecs::lc<2>{}
+            .merge({.path = "leaf", .type = type, .bytes = std::numeric_limits<std::size_t>::max(), .deltas = twice})
+            .value();
     cairn::codecs::lc<3>{}.decode({"file", "leaf", type, payload, values, 1, &tables, true});
     auto both = bytes(values.size(), std::byte{0x3C});
     cairn::codecs::lc<3>{}.decode({"file", "leaf", type, joined, both, 1, &tables, true});

@@ -239,6 +239,35 @@ TEST_CASE("one save that takes very long costs the budget no more than an hour w
   CHECK(training.times[60] - end < 2 * cairn::schedule::longest_interval);
 }
 
+TEST_CASE("the longest interval is an option: with a longer one the formula and the budget decide") {
+  auto slow = whole;
+  slow.stall_seconds = 200;
+  const auto gap = [&](const adaptive_options& options) {
+    run training{adaptive(options), {{save_kind::whole, slow}, {save_kind::raw, slow}}};
+    training.iteration = 10;
+    training.go(40'000);
+    REQUIRE(training.times.size() > 20);
+    return training.times[20] - training.times[19] - slow.stall_seconds;
+  };
+  const auto day = std::chrono::hours{24};
+  const auto rare = cairn::known_mtbf(duration<double>(1e5)), frequent = cairn::known_mtbf(duration<double>(1e4));
+  const double daly = cairn::schedule::daly_interval(200, 1e5), affordable = 200 / 0.035;
+  REQUIRE(daly > affordable);
+  REQUIRE(affordable > cairn::schedule::longest_interval);
+  for (const auto kinds : {any_kind, cairn::policies::save_kinds::configured}) {
+    CHECK(gap({.longest_interval = day, .mtbf = rare, .kinds = kinds}) == Approx(daly).margin(15));
+    CHECK(gap({.longest_interval = day, .mtbf = frequent, .kinds = kinds}) == Approx(affordable).margin(15));
+    CHECK(gap({.longest_interval = duration<double>(std::numeric_limits<double>::infinity()),
+               .mtbf = rare,
+               .kinds = kinds}) == Approx(daly).margin(15));
+    CHECK(gap({.longest_interval = std::chrono::minutes{50}, .mtbf = rare, .kinds = kinds}) == Approx(3000).margin(15));
+    for (const double none : {0.0, -1.0, std::nan("")})
+      CHECK(gap({.longest_interval = duration<double>(none), .mtbf = rare, .kinds = kinds}) ==
+            Approx(cairn::schedule::longest_interval).margin(15));
+    CHECK(gap({.mtbf = rare, .kinds = kinds}) == Approx(cairn::schedule::longest_interval).margin(15));
+  }
+}
+
 TEST_CASE("a budget of zero leaves the first save and one per longest interval") {
   for (const double percent : {0.0, -1.0, std::nan("")}) {
     run training{adaptive({.budget_percent = percent, .mtbf = certain, .kinds = any_kind}),

@@ -42,6 +42,19 @@ TEST_CASE("with a known stall and MTBF, Young saves every sqrt(2 S M) seconds") 
   }
 }
 
+TEST_CASE("the longest interval of Young and Daly is an option") {
+  const auto gap = [](const cairn::policies::even_interval_options& options) {
+    young policy(options);
+    driven::run run{.iteration = 10};
+    return 10 * run.steps(policy, 10'000).newest_gap();
+  };
+  const auto rare = cairn::known_mtbf(seconds{100'000});  // sqrt(2 S M) = 6324.6
+  CHECK(gap({.mtbf = rare, .stall = seconds{200}}) == 3600);
+  CHECK(gap({.mtbf = rare, .stall = seconds{200}, .longest_interval = hours{24}}) == 6320);
+  CHECK(gap({.mtbf = rare, .stall = seconds{200}, .longest_interval = duration<double>(known)}) == 6320);
+  CHECK(gap({.mtbf = rare, .stall = seconds{200}, .longest_interval = hours{-1}}) == 3600);
+}
+
 TEST_CASE("Daly saves a little more often than Young") {
   young first({.mtbf = cairn::known_mtbf(seconds{1000}), .stall = seconds{5}});
   daly second({.mtbf = cairn::known_mtbf(seconds{1000}), .stall = seconds{5}});

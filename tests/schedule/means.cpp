@@ -115,6 +115,9 @@ TEST_CASE(
   CHECK(budget.mean(save_kind::delta) == Approx((3 + 72) / 2.0));
   CHECK(*budget.mean() == Approx((1 + 3 + 72) / 3.0));
   CHECK(budget.interval(1) == 50);
+  save_budget longer(2, 7200);
+  longer.saved(save_kind::raw, 1e9);
+  CHECK(longer.mean(save_kind::raw) == 144);
   CHECK(save_budget(infinite).interval(1) == 0);
   for (const double none : {0.0, -1.0, no_number}) CHECK(save_budget(none).interval(1) == infinite);
   for (const double odd : {-1.0, no_number, infinite}) budget.saved(save_kind::raw, odd);

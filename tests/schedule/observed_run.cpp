@@ -117,6 +117,9 @@ TEST_CASE("no save of a saved step, and none while another runs, unless that tak
   run.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 5, .is_saving = true});
   CHECK(run.may_save());
   CHECK(run.is_due(longest_interval));
+  observed_run patient({}, {}, 2 * longest_interval);
+  patient.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 5, .is_saving = true});
+  CHECK_FALSE(patient.is_due(longest_interval));
   run.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 8});
   CHECK_FALSE(run.is_due(0));
   CHECK_FALSE(run.is_probe_due(0));

@@ -45,10 +45,10 @@ namespace cairn::inline v0_1::detail {
 #define CAIRN_LINK_CHECK CAIRN_LINK_CHECK_OF(CAIRN_VERSION_MAJOR, CAIRN_VERSION_MINOR, CAIRN_VERSION_PATCH)
 
 /// Defined in definitions/state.cpp: in the library, or by implementation.hpp.
-extern "C" const char CAIRN_LINK_CHECK;
+extern "C" void CAIRN_LINK_CHECK() noexcept;
 
 namespace {
-[[gnu::used]] const char* const cairn_link_check = &CAIRN_LINK_CHECK;
+[[gnu::used]] void (*const cairn_link_check)() noexcept = &CAIRN_LINK_CHECK;
 }
 
 namespace cairn::inline v0_1 {

@@ -24,4 +24,4 @@
 #include "cairn/state/walk_versioned.ipp"
 #include "cairn/state/walker.ipp"
 
-extern "C" const char CAIRN_LINK_CHECK = 0;
+extern "C" void CAIRN_LINK_CHECK() noexcept {}

@@ -62,45 +62,38 @@ struct payload_header {
   }
 };
 
+/// Whether `bytes`, or bits, are so much less than `all` that they are worth the time to decode them: by 3 %.
+[[nodiscard]] constexpr bool is_worth_decoding(std::uint64_t bytes, std::uint64_t all) noexcept {
+  return bytes * 100 <= all * 97;
+}
+
+/// The estimates for up to `parts` parts of the elements, added up.
+[[nodiscard]] inline block_plan plan_parts(const elements& all, std::size_t parts) {
+  const std::size_t size = std::max<std::size_t>(all.count / parts, 1);
+  block_plan sum;
+  for (std::size_t i = 0; i < std::min(parts, all.count); ++i) sum.add(plan_block(all.range(i * size, size)));
+  return sum;
+}
+
+inline constexpr std::size_t few_parts = 8;
+
+/// Whether encoding pays for the elements of these blocks, by a sample.
+[[nodiscard]] inline bool encoding_pays(const elements& all, std::size_t blocks) {
+  const auto sample = plan_parts(all, std::max(std::min(blocks, few_parts), blocks / 16));
+  return is_worth_decoding(sample.bits, sample.sample_bits);
+}
+
 /// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay XORs.
-[[nodiscard]] inline bool difference_pays(const elements& difference) noexcept {
-  constexpr std::size_t samples = 8;
-  const std::size_t step = std::max<std::size_t>(difference.count / samples, 1);
-  std::uint64_t cost = 0, cost_of_difference = 0;
-  for (std::size_t i = 0; i < std::min(samples, difference.count); ++i) {
-    auto some = difference.range(i * step, step);
-    cost_of_difference += plan_block(some).cost;
-    some.reference = nullptr;
-    cost += plan_block(some).cost;
-  }
-  return cost_of_difference <= cost;
+[[nodiscard]] inline bool difference_pays(const elements& difference) {
+  auto values = difference;
+  values.reference = nullptr;
+  return plan_parts(difference, few_parts).cost <= plan_parts(values, few_parts).cost;
 }
 
 /// Whether the values overlap the output.
 [[nodiscard]] inline bool is_in_place(std::span<const std::byte> values, std::span<std::byte> out) noexcept {
   const std::less<const std::byte*> before;
   return before(values.data(), out.data() + out.size()) && before(out.data(), values.data() + values.size());
-}
-
-/// Restores values that were encoded in place from their payload. Goes from the last block to the first: the payload of a block
-/// ends before the values of the blocks that are still to be decoded.
-inline void decode_in_place(const payload_header& header, const elements& all, std::span<const std::byte> payload,
-                            std::span<std::byte> values) {
-  const std::size_t blocks = header.blocks(all.count), width = all.format.width;
-  const std::size_t largest = std::min(all.count, header.block_elements());
-  std::vector<std::uint32_t> sizes(blocks);
-  std::memcpy(sizes.data(), payload.data() + payload_header::bytes, blocks * sizeof sizes[0]);
-  const block_memory memory(largest, width);
-  const auto block = std::make_unique_for_overwrite<std::byte[]>(largest * width);
-  std::size_t end = payload.size();
-  for (std::size_t i = blocks; i-- > 0;) {
-    const std::size_t first = i * largest, bytes = std::min(largest, all.count - first) * width;
-    if (header.relative) std::memcpy(block.get(), all.reference + first * width, bytes);
-    static_cast<void>(decode_elements(payload.subspan(end - sizes[i], sizes[i]), width, header.relative, memory,
-                                      {block.get(), bytes}));
-    std::memcpy(values.data() + first * width, block.get(), bytes);
-    end -= sizes[i];
-  }
 }
 
 /// Encodes all blocks to `out`, after the header. Returns the bytes used.
@@ -161,14 +154,23 @@ encode_result lossless::encode(const encode_request& in, std::span<std::byte> ou
     if (!header.relative) all.reference = nullptr;
   }
 
-  const bool in_place = engine::is_in_place(in.values, out);
-  header.write(out.data());
-  const std::size_t bytes =
-      header.bytes + engine::encode_payload_blocks(header, all, in.threads, out.subspan(header.bytes), in_place);
-  if (bytes * 100 > in.values.size() * 97) {
-    if (in_place) engine::decode_in_place(header, all, out.first(bytes), out.last(in.values.size()));
-    return {};
+  // Values in place are overwritten only when it is known that encoding pays: of several blocks a sample decides, and
+  // one block is encoded apart.
+  const std::size_t blocks = header.blocks(count);
+  if (blocks > 1 && !engine::encoding_pays(all, blocks)) return {};
+  const bool in_place = engine::is_in_place(in.values, out), apart = in_place && blocks == 1;
+  std::unique_ptr<std::byte[]> memory;
+  auto to = out;
+  if (apart) {
+    const auto room = bound(in.type, in.values.size());
+    memory = std::make_unique_for_overwrite<std::byte[]>(room);
+    to = {memory.get(), room};
   }
+  header.write(to.data());
+  const std::size_t bytes = header.bytes + engine::encode_payload_blocks(header, all, in.threads,
+                                                                         to.subspan(header.bytes), in_place && !apart);
+  if (blocks == 1 && !engine::is_worth_decoding(bytes, in.values.size())) return {};
+  if (apart) std::memcpy(out.data(), to.data(), bytes);
   return {.codec = name(), .bytes = bytes, .relative = header.relative};
 }
 
@@ -201,7 +203,7 @@ std::optional<std::vector<std::byte>> lossless::merge(const merge_request& in) c
   }
   std::vector<std::byte> payload(bound(in.type, in.bytes));
   const auto done = lossless{.xor_parent = true}.encode({in.path, in.type, sum, zeros, in.threads}, payload);
-  if (done.codec.empty() || !done.relative) return std::nullopt;
+  if (done.codec.empty() || !done.relative || done.bytes >= in.bytes) return std::nullopt;
   payload.resize(done.bytes);
   return payload;
 }

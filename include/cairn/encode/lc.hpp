@@ -60,6 +60,7 @@ struct lc {
   void decode(const decode_request& from) const { detail::lc::decode(from); }
 
   /// Float addition is not associative, so the sum of deltas is not their effect: the merged payload has the steps of all.
+  /// Nothing where that would not be smaller than the elements.
   [[nodiscard]] std::optional<std::vector<std::byte>> merge(const merge_request& in) const {
     return detail::lc::merge(in);
   }

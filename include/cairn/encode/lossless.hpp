@@ -14,10 +14,11 @@
 
 namespace cairn::inline v0_1::codecs {
 
-/// Restores all bits. Takes out zero elements where there are many. Of the other elements, bytes of equal significance form a plane:
-/// coding pays for the plane of the exponents of floating-point numbers, and rarely for the lower ones. A piece that becomes less than
-/// 3 % smaller is stored as it is. Models `in_place_codec`, `live_codec`, `ranged_codec`
-/// and `mergeable_codec`.
+/// Restores all bits. Takes out zero elements where there are many. Of the other elements, bytes of equal significance
+/// form a plane: coding pays for the plane of the exponents of floating-point numbers, and rarely for the lower ones. A
+/// piece that becomes less than 3 % smaller is stored as it is. Of a piece of more than 2^17 elements, a sample says so
+/// before it is encoded; where the sample is wrong, the payload may be larger than the elements, by at most 0.2 %.
+/// Models `in_place_codec`, `live_codec`, `ranged_codec` and `mergeable_codec`.
 struct lossless {
   /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as
   /// much memory as the leaves have.

@@ -29,7 +29,9 @@ inline constexpr double no_budget = cairn::detail::infinite();
 
 /// What the default policy optimises, and the share of the time that saves may take.
 struct adaptive_options {
-  double budget_percent = 3.5;                           ///< of the training time that saves may take; not positive: 0
+  double budget_percent = 3.5;  ///< of the training time that saves may take; not positive: 0
+  /// After it a save is due in any case, whatever the budget. Infinite: none is; not positive: an hour.
+  std::chrono::duration<double> longest_interval = std::chrono::hours{1};
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
   /// Not `any` by default: whether other programs can read an array would change from one save to the next.
@@ -47,13 +49,17 @@ struct adaptive_options {
 /// only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
-/// first save, `probe_steps` after the run began, which measures the costs, unless `stall` is given; and one save per `longest_interval`.
+/// first save, `probe_steps` after the run began, which measures the costs, unless `stall` is given; and one save per
+/// `longest_interval`.
 ///
 /// O(1) per step.
 class adaptive {
  public:
   explicit adaptive(const adaptive_options& options = {})
-      : kinds_(options.kinds), budget_(options.budget_percent), run_(options.mtbf, options.stall) {
+      : kinds_(options.kinds),
+        longest_(schedule::sane_longest(options.longest_interval)),
+        budget_(options.budget_percent, longest_),
+        run_(options.mtbf, options.stall, longest_) {
     if (const auto known = run_.save_seconds()) price_ = {*known, 0, *known};
   }
 
@@ -63,7 +69,7 @@ class adaptive {
     if (!run_.may_save()) return false;
     const bool is_due = run_.is_due(schedule::daly_interval(price_->taken, run_.mtbf()));
     const bool is_affordable = run_.since_save() >= budget_.interval(price_->spent);
-    if (!(is_due && is_affordable) && run_.since_save() < schedule::longest_interval) return false;
+    if (!(is_due && is_affordable) && !run_.is_late()) return false;
     return {true, kind_};
   }
 
@@ -133,10 +139,9 @@ class adaptive {
   /// What saves of this price and failures cost per second, at the best interval that the budget allows.
   [[nodiscard]] double cost_per_second(const save_price& of) const {
     const double affordable = budget_.interval(of.spent);
-    const double least =
-        (std::max)(of.background, cairn::detail::is_finite(affordable) ? affordable : schedule::longest_interval);
-    const double interval = (std::max)(schedule::young_interval(of.taken, run_.mtbf()), least);
-    if (!(interval > 0)) return 0;
+    const double least = (std::max)(of.background, cairn::detail::is_finite(affordable) ? affordable : longest_);
+    const double interval = (std::max)((std::min)(schedule::young_interval(of.taken, run_.mtbf()), longest_), least);
+    if (!(interval > 0) || !cairn::detail::is_finite(interval)) return 0;
     return of.taken / interval + (interval / 2 + of.background) / run_.mtbf();
   }
 
@@ -169,6 +174,7 @@ class adaptive {
   }
 
   save_kinds kinds_;
+  double longest_;  // interval, in seconds
   schedule::save_budget budget_;
   schedule::observed_run run_;
   std::optional<save_price> price_;  // of the kind in use; none: not known yet

@@ -39,8 +39,7 @@ class checkfreq {
     run_.observe(now);
     if (!run_.save_seconds()) return run_.is_probe_due(profile_steps_);
     if (!run_.may_save()) return false;
-    return run_.since_save() >= schedule::longest_interval ||
-           static_cast<double>(now.step - now.saved_step) >= iterations();
+    return run_.is_late() || static_cast<double>(now.step - now.saved_step) >= iterations();
   }
   void saved(const save_cost& cost) {
     run_.saved(cost);

@@ -56,8 +56,8 @@ class coci {
     if (!cost) return run_.is_probe_due();
     if (is_stale_) set_target(*cost);
     if (!target_) return run_.is_due(daly_);
-    return run_.may_save() && (run_.since_save() >= schedule::longest_interval ||
-                               curve_->at(position_ + speed_ / 2) <= *target_);  // to the nearer end of an iteration
+    return run_.may_save() &&
+           (run_.is_late() || curve_->at(position_ + speed_ / 2) <= *target_);  // to the nearer end of an iteration
   }
   void saved(const save_cost& cost) {
     run_.saved(cost);

@@ -16,15 +16,18 @@ namespace cairn::inline v0_1::policies {
 struct even_interval_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
+  /// After it a save is due in any case. Infinite: the rule alone decides; not positive: an hour.
+  std::chrono::duration<double> longest_interval = std::chrono::hours{1};
 };
 
-/// Saves every `Interval(stall, MTBF)` seconds, at the end of an iteration (see schedule::is_due). The job's MTBF is that of a worker
-/// divided by their number. A stall that is not given is measured: then the first save is made `probe_steps` steps after the run began.
-/// No interval is longer than `longest_interval`. O(1) per step.
+/// Saves every `Interval(stall, MTBF)` seconds, at the end of an iteration (see schedule::is_due), and after the
+/// longest interval at the latest. The job's MTBF is that of a worker divided by their number. A stall that is not given is
+/// measured: then the first save is made `probe_steps` steps after the run began. O(1) per step.
 template <double (*Interval)(double stall, double mtbf)>
 class even_interval {
  public:
-  explicit even_interval(const even_interval_options& options = {}) : run_(options.mtbf, options.stall) {}
+  explicit even_interval(const even_interval_options& options = {})
+      : run_(options.mtbf, options.stall, schedule::sane_longest(options.longest_interval)) {}
 
   [[nodiscard]] bool should_save(const moment& now) {
     run_.observe(now);

@@ -54,15 +54,16 @@ class running_mean {
 };
 
 /// A budget for what saves take from the training. Costs are averaged without clipping, kind by kind: only then do intervals of at least
-/// mean / share keep the sum of all costs within the budget. One save counts for at most what the budget allows in `longest_interval`,
-/// since a save is made after that time in any case.
+/// mean / share keep the sum of all costs within the budget. One save counts for at most what the budget allows in the
+/// longest interval, since a save is made after that time in any case.
 class save_budget {
  public:
-  /// Percent of the training time. Infinite: no limit; not positive: 0.
-  explicit save_budget(double percent) noexcept : share_(percent > 0 ? percent / 100 : 0) {}
+  /// Percent of the training time. Infinite: no limit; not positive: 0. `longest`: the longest interval, in seconds.
+  explicit save_budget(double percent, double longest = longest_interval) noexcept
+      : share_(percent > 0 ? percent / 100 : 0), longest_(longest) {}
 
   void saved(save_kind kind, double seconds) noexcept {
-    if (share_ > 0 && cairn::detail::is_finite(seconds)) seconds = (std::min)(seconds, share_ * longest_interval);
+    if (share_ > 0 && cairn::detail::is_finite(seconds)) seconds = (std::min)(seconds, share_ * longest_);
     means_[static_cast<std::size_t>(kind)].add(seconds);
   }
   /// Seconds per save of this kind; nothing when there was none.
@@ -94,7 +95,7 @@ class save_budget {
   static constexpr double unclipped = 1e100;
   static constexpr std::array<const char*, 3> names{"raw.taken", "whole.taken", "delta.taken"};
 
-  double share_;
+  double share_, longest_;
   std::array<running_mean, 3> means_{running_mean(unclipped), running_mean(unclipped), running_mean(unclipped)};
 };
 

@@ -169,9 +169,11 @@ class time_since_save {
 /// The part that all measuring policies share. `observe` must be called once per step, before anything else. O(1).
 class observed_run {
  public:
-  /// `stall`: all that a save takes from the training, where it is known. Negative: 0; NaN: it is measured.
-  explicit observed_run(const mtbf_prior& failures = {}, std::optional<std::chrono::duration<double>> stall = {})
-      : failures_(failures) {
+  /// `stall`: all that a save takes from the training, where it is known. Negative: 0; NaN: it is measured. `longest`:
+  /// the longest interval, in seconds.
+  explicit observed_run(const mtbf_prior& failures = {}, std::optional<std::chrono::duration<double>> stall = {},
+                        double longest = longest_interval)
+      : failures_(failures), longest_(longest) {
     if (stall && !cairn::detail::is_nan(stall->count())) save_seconds_ = given_ = (std::max)(stall->count(), 0.0);
   }
 
@@ -221,19 +223,18 @@ class observed_run {
   /// From the copy to publication, in seconds: the mean of all kinds. 0 before the first save.
   [[nodiscard]] double background_seconds() const noexcept { return background_seconds_; }
 
+  /// Whether the longest interval has passed.
+  [[nodiscard]] bool is_late() const noexcept { return since_save() >= longest_; }
   /// Whether a save makes sense: not twice for one step, and not while another one runs, unless that takes too long.
-  [[nodiscard]] bool may_save() const noexcept {
-    return step_ > saved_step_ && (!is_saving_ || since_save() >= longest_interval);
-  }
+  [[nodiscard]] bool may_save() const noexcept { return step_ > saved_step_ && (!is_saving_ || is_late()); }
   /// Whether a save is due where this interval, in seconds, is best.
   [[nodiscard]] bool is_due(double interval) const noexcept {
-    return may_save() && schedule::is_due(since_save(), interval, iterations_.seconds());
+    return may_save() && (is_late() || schedule::is_due(since_save(), interval, iterations_.seconds()));
   }
   /// Whether to save in order to learn what a save costs: `steps` after the run began, and while published saves report no cost, each time
   /// that the number of steps has doubled.
   [[nodiscard]] bool is_probe_due(std::uint64_t steps = probe_steps) const noexcept {
-    return may_save() &&
-           (since_save() >= longest_interval || step_ - saved_step_ >= (std::max)(steps, saved_step_ - began_at_));
+    return may_save() && (is_late() || step_ - saved_step_ >= (std::max)(steps, saved_step_ - began_at_));
   }
 
   void remember(policy_memory& memory) const {
@@ -251,7 +252,7 @@ class observed_run {
     if (kept != memory.end() && kept->second.size() == 1) workers_ = sane_workers(kept->second[0]);
     const auto interval = memory.find("interval");
     if (interval != memory.end() && interval->second.size() == 1 && interval->second[0] > 0) {
-      interval_ = (std::min)(interval->second[0], longest_interval);
+      interval_ = (std::min)(interval->second[0], longest_);
       has_saved_ = true;
     }
     measure();
@@ -266,11 +267,11 @@ class observed_run {
   /// early save does not make it short. The first interval of a run may be a probe and does not count.
   [[nodiscard]] double interval_with_newest() const noexcept {
     if (!has_begun_) return interval_;
-    return has_saved_ ? (std::min)((std::max)(since_save(), interval_ / 2), longest_interval) : 0;
+    return has_saved_ ? (std::min)((std::max)(since_save(), interval_ / 2), longest_) : 0;
   }
   /// The longest work that a failure can lose: a run that works longer publishes its next checkpoint.
   [[nodiscard]] double longest_loss() const noexcept {
-    return interval_ > 0 ? (std::min)(interval_ + background_seconds_, longest_interval) : longest_interval;
+    return interval_ > 0 ? (std::min)(interval_ + background_seconds_, longest_) : longest_;
   }
 
   void measure() {
@@ -283,6 +284,7 @@ class observed_run {
   iteration_times iterations_;
   observed_costs costs_;
   mtbf_estimate failures_;
+  double longest_;  // seconds
   time_since_save since_save_;
   std::optional<double> given_;  // what a save takes, if it is known in advance
   std::optional<double> save_seconds_;

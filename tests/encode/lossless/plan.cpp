@@ -67,6 +67,22 @@ TEST_CASE("of random integers nothing is coded, of small ones the upper bytes ar
   CHECK_FALSE(plan.rotated);
 }
 
+TEST_CASE("a plan knows about how many bits its sample takes") {
+  const auto part = [](cairn::dtype type, const auto& values) {
+    const auto plan = plan_block(elements_of(type, values));
+    return static_cast<double>(plan.bits) / static_cast<double>(plan.sample_bits);
+  };
+  CHECK(part(cairn::dtype::f32, gaussian(0)) == Catch::Approx(0.83).margin(0.01));
+  CHECK(part(cairn::dtype::f32, gaussian(10)) == 0);
+  CHECK(part(cairn::dtype::f32, gaussian(5)) == Catch::Approx(0.83 / 2 + 1 / 32.0).margin(0.03));
+  std::mt19937 random(3);
+  std::vector<std::uint32_t> integers(count);
+  for (auto& each : integers) each = static_cast<std::uint32_t>(random());
+  CHECK(part(cairn::dtype::u32, integers) == 1);
+  for (auto& each : integers) each &= 0xF0FFFFFF;
+  CHECK(part(cairn::dtype::u32, integers) == Catch::Approx(28 / 32.0).margin(0.01));
+}
+
 TEST_CASE("one element is enough for a plan") {
   const std::vector<double> one{1.5}, zero{0};
   CHECK(plan_block(elements_of(cairn::dtype::f64, one)).coded_planes == 0xFF);  // each is all alike

@@ -16,10 +16,15 @@ inline void add(byte_counts& sums, const byte_counts& more) noexcept {
   for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += more[s];
 }
 
-/// Counts in eight tables in turn: with one table, runs of equal bytes would wait for the previous store to the same counter.
+/// Counts in eight tables in turn: with one table, runs of equal bytes would wait for the previous store to the same
+/// counter. A small sample is counted in one, since clearing and adding up more would take longer.
 [[nodiscard]] inline byte_counts count_bytes(std::span<const std::byte> bytes) noexcept {
-  constexpr std::size_t tables = 8, most = std::size_t{1} << 31;  // more could overflow a 32-bit counter
+  constexpr std::size_t tables = 8, small = 1024, most = std::size_t{1} << 31;  // more could overflow a 32-bit counter
   byte_counts sums{};
+  if (bytes.size() <= small) {
+    for (const auto byte : bytes) ++sums[std::to_integer<std::size_t>(byte)];
+    return sums;
+  }
   while (!bytes.empty()) {
     const auto now = bytes.first(bytes.size() < most ? bytes.size() : most);
     bytes = bytes.subspan(now.size());

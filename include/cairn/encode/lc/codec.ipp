@@ -246,6 +246,7 @@ std::optional<std::vector<std::byte>> merge(const merge_request& in) {
     if (i + 1 < steps.size()) out.put_number(steps[i].size());
     out.put(steps[i]);
   }
+  if (out.bytes().size() >= in.bytes) return std::nullopt;
   return out.take();
 }
 

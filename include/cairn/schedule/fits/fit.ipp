@@ -282,7 +282,7 @@ inline std::optional<loss_fit> curve_fitting::result(const state& s, bool conver
       converged && s.log_rates[0] < basis_.highest()[0] && (may_vanish || s.log_rates[0] > basis_.lowest()[0]);
   const auto& p = fit.curve.p;
   for (const double& v : {p[0], p[1], p[2], p[3], fit.curve.at(basis_.first), fit.curve.at(twice), fit.scale,
-                          fit.criterion, fit.gain, fit.error_at_twice, fit.recent, fit.recent_error})
+                          fit.criterion, fit.gain, fit.fall, fit.error_at_twice, fit.recent, fit.recent_error})
     if (!cairn::detail::is_finite(v)) return std::nullopt;
   return fit;
 }
