@@ -6,10 +6,7 @@
 #include <cairn/export.hpp>
 #include <cairn/exporter.hpp>
 #include <cairn/merge.hpp>
-#include <cairn/schedule/fits/estimators.hpp>
-#include <cairn/schedule/optimum.hpp>
 #include <cairn/schedule/policies.hpp>
-#include <cairn/schedule/simulate.hpp>
 
 #include <algorithm>
 #include <cassert>
@@ -560,18 +557,13 @@ static void background(const std::string& place) {
 
 /// Policies and their options.
 static void when_to_save(const std::string& place) {
-  // [objective]
-  using cairn::schedule::objective;
-  cairn::checkpointer ckpt{place + "/when",
-                           {.keep_last = 3,
-                            .when = cairn::policies::adaptive(
-                                {.budget_percent = 2,
-                                 .objective = objective::exploratory,
-                                 .last_step = 2'000,
-                                 .mtbf = {.mtbf = std::chrono::hours{12}},
-                                 .stops = cairn::early_stops::uniform{0.4, 0.6},
-                                 .estimator = cairn::estimators::best_of{}})}};
-  // [objective]
+  // [adaptive]
+  cairn::checkpointer ckpt{
+      place + "/when",
+      {.keep_last = 3,
+       .when = cairn::policies::adaptive(
+           {.budget_percent = 2, .mtbf = {.mtbf = std::chrono::hours{12}}})}};
+  // [adaptive]
   trainer_state state;
   ckpt.restore(state);
   const auto train = [&] {
@@ -593,55 +585,8 @@ static void when_to_save(const std::string& place) {
   when =
       cairn::policies::any_of{cairn::policies::every_steps{1000}, when_loss_halves{}};
   // [combined]
-  // [families]
-  using family = cairn::loss_curve::family;
-  when = cairn::policies::adaptive({.objective = objective::progress,
-                                    .last_step = 2'000,
-                                    .estimator = cairn::estimators::best_of{
-                                        family::power_law, family::exponential_floor}});
-  // [families]
   assert(!when.should_save(
       {.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
-}
-
-/// Simulates policies before a run.
-static void simulation() {
-  // [simulate]
-  namespace schedule = cairn::schedule;
-  schedule::workload job;  // 2000 steps of 3 s, and the loss after each
-  for (int k = 0; k < 2000; ++k) job.seconds.push_back(3);
-  for (int k = 0; k <= 2000; ++k) job.loss.push_back(0.1 + 2.2 * std::exp(-k / 300.0));
-  const schedule::scenario experiment{
-      .work = job,
-      .failures = cairn::failures::exponential{std::chrono::hours{1}},
-      // half of the jobs end after 40 to 60 %
-      .stops = cairn::early_stops::uniform{0.4, 0.6, 0.5},
-      .kinds = schedule::every_kind(
-          {.stall = 0.03, .background = 2, .slowdown = 0.1, .restore = 5})};
-
-  const auto periodic = schedule::simulate(
-      experiment, cairn::policies::every{std::chrono::minutes{10}}, {.jobs = 200});
-  const auto adaptive =
-      schedule::simulate(experiment, cairn::policies::adaptive(), {.jobs = 200});
-  const auto lost = [](const schedule::outcome& result) {
-    return result.of(schedule::objective::machine_time).total();
-  };
-  const auto mean = schedule::mean_of(adaptive, lost),
-             gain = schedule::difference_of(periodic, adaptive, lost);
-  std::cout << mean.mean << " s lost per job (" << mean.low() << " to " << mean.high()
-            << "), " << gain.mean << " +- " << gain.half_width()
-            << " less than with a save every 10 minutes\n";
-  // [simulate]
-  // [optimum]
-  const auto costs = schedule::cost_model_of(schedule::objective::exploratory, job,
-                                             experiment.kinds[1].takes,
-                                             experiment.failures, experiment.stops);
-  const auto best = schedule::optimum(costs);
-  std::cout << best.saves.size() << " saves, the first after step "
-            << best.saves.front() << "; no plan is expected to cost less than "
-            << best.cost << '\n';
-  // [optimum]
-  assert(mean.mean > 0 && best.cost > 0);
 }
 
 static void every_type(const std::string& place) {
@@ -724,7 +669,6 @@ int main() {
   data_order(place);
   background(place);
   when_to_save(place);
-  simulation();
   every_type(place);
   for_other_programs(place);
 }

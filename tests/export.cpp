@@ -18,7 +18,7 @@
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"

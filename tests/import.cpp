@@ -2,63 +2,57 @@
 #include "cairn/import.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "cairn/encode/raw.hpp"
+#include "cairn/export.hpp"
 #include "cairn/load.hpp"
 #include "catch.hpp"
-#include "import/torch_file.hpp"
-#include "import/zip_file.hpp"
 #include "store/sample.hpp"
 
 using namespace std::string_literals;
-using namespace torch_file;
-using cairn::dtype;
-using cairn::extents;
+using cairn::errc;
 
 namespace {
 
-const std::string golden = CAIRN_TESTS "/golden/import";  // make.py wrote the files, with numpy and PyTorch
+using arrays = std::map<std::string, std::vector<float>>;
+
+/// Writes a safetensors file, or a directory of them.
+void write(const std::string& path, const arrays& state, std::uint64_t file_bytes = 5'000'000'000) {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("a"), state);
+  cairn::export_safetensors(cairn::open(scratch.path("a")), path, {.file_bytes = file_bytes});
+}
+
+void check_refused(const std::string& file, errc code, std::string_view says,
+                   const cairn::import_options& options = {}) {
+  const sample::scratch scratch;
+  const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("made"), options); });
+  CAPTURE(failure.sentence);
+  CHECK(failure.code == code);
+  CHECK(failure.says(file));
+  CHECK(failure.says(says));
+  CHECK(sample::names_in(scratch.path()).empty());
+}
 
 }  // namespace
 
-TEST_CASE("an archive of numpy becomes a checkpoint: the same values under the same names") {
+TEST_CASE("a safetensors file becomes a checkpoint, which a C++ state loads by renamed paths") {
   const sample::scratch scratch;
-  for (const char* file : {"/plain.npz", "/compressed.npz"}) {
-    const auto report = cairn::import_file(golden + file, scratch.path("made"));
-    CHECK(report.leaves == 6);
-    CHECK(report.skipped.empty());
-    const auto made = cairn::open(scratch.path("made"));
-    CHECK(made.tensor("weight").shape == extents{2, 3});
-    CHECK(made.read<float>("weight") == std::vector<float>{0, 0.5F, 1, 1.5F, 2, 2.5F});
-    CHECK(made.tensor("columns").shape == extents{2, 3});  // in numpy column by column
-    CHECK(made.read<double>("columns") == std::vector<double>{0, 1, 2, 3, 4, 5});
-    CHECK(made.read<std::int64_t>("step") == std::vector<std::int64_t>{-7});
-    CHECK(made.tensor("step").shape.empty());
-    CHECK(made.read<std::uint8_t>("bytes") == std::vector<std::uint8_t>{1, 2, 255});
-    CHECK(made.tensor("half").type == dtype::f16);
-    CHECK(made.tensor("flags").type == dtype::boolean);
-  }
-}
-
-TEST_CASE("one array of numpy becomes a checkpoint with one array") {
-  const sample::scratch scratch;
-  cairn::import_file(golden + "/one.npy", scratch.path("made"));
-  struct {
-    std::vector<float> array = std::vector<float>(4);
-  } state;
-  cairn::load(scratch.path("made"), state);
-  CHECK(state.array == std::vector<float>{1, 2, 3, 4});
-}
-
-TEST_CASE("a file of PyTorch becomes a checkpoint, which a C++ state loads by renamed paths") {
-  const sample::scratch scratch;
-  const auto file = golden + "/trainer.pt", made = scratch.path("made");
+  const auto file = scratch.path("trainer.safetensors"), made = scratch.path("made");
+  const auto header = R"({"model.0.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
+                      R"("model.0.bias":{"dtype":"F32","shape":[2],"data_offsets":[24,32]},)"
+                      R"("epoch":{"dtype":"I64","shape":[],"data_offsets":[32,40]},)"
+                      R"("scale":{"dtype":"F32","shape":[],"data_offsets":[40,44]}})"s;
+  sample::spill(file, static_cast<char>(header.size()) + "\0\0\0\0\0\0\0"s + header +
+                          "\0\0\0\0\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40\0\0\xa0\x40\0\0\0\x3f\0\0\0\xbf"
+                          "\3\0\0\0\0\0\0\0\0\0\0\0"s);
   // [import]
   cairn::import_options options;
   options.filter = [](std::string_view name) { return name.starts_with("model.") || name == "epoch"; };
@@ -69,9 +63,8 @@ TEST_CASE("a file of PyTorch becomes a checkpoint, which a C++ state loads by re
   };
   const auto report = cairn::import_file(file, made, options);
   // [import]
-  CHECK(report.skipped.empty());
-  CHECK(cairn::import_file(file, scratch.path("all")).skipped ==
-        std::vector<std::string>{"optimizer.param_groups.0.name", "name"});
+  CHECK(report.leaves == 3);
+  CHECK(cairn::import_file(file, scratch.path("all")).leaves == 4);
 
   struct layer {
     std::array<std::array<float, 3>, 2> weight{};
@@ -91,51 +84,95 @@ TEST_CASE("a file of PyTorch becomes a checkpoint, which a C++ state loads by re
   CHECK(state.epoch == 3);
 }
 
-TEST_CASE("tensors of PyTorch that are views, share a storage or have other dtypes become whole arrays") {
+TEST_CASE("a directory or an index of safetensors files becomes one checkpoint") {
   const sample::scratch scratch;
-  cairn::import_file(golden + "/tensors.pt", scratch.path("made"));
-  const auto made = cairn::open(scratch.path("made"));
-  CHECK(made.read<float>("transposed") == std::vector<float>{0, 3, 1, 4, 2, 5});
-  CHECK(made.tensor("transposed").shape == extents{3, 2});
-  CHECK(made.read<float>("part") == std::vector<float>{4, 5});
-  CHECK(made.read<float>("expanded") == std::vector<float>{7, 7, 7});
-  CHECK(made.read<float>("tied") == made.read<float>("first"));
-  CHECK(made.tensor("empty").shape == extents{0, 4});
-  CHECK(made.read<double>("scalar") == std::vector<double>{2.5});
-  for (const auto& [name, type] : std::map<std::string, dtype>{{"bf16", dtype::bf16},
-                                                               {"half", dtype::f16},
-                                                               {"bool", dtype::boolean},
-                                                               {"i8", dtype::i8},
-                                                               {"i16", dtype::i16},
-                                                               {"i32", dtype::i32},
-                                                               {"i64", dtype::i64},
-                                                               {"u8", dtype::u8}})
-    CHECK(made.tensor(name).type == type);
-  CHECK(made.read<std::int16_t>("i16") == std::vector<std::int16_t>{-2, -1, 0});
+  arrays state;
+  for (int i = 0; i < 10; ++i) state["w" + std::to_string(i)] = std::vector<float>(100, static_cast<float>(i));
+  for (const std::uint64_t file_bytes : {std::uint64_t{100'000}, std::uint64_t{1000}}) {
+    write(scratch.path("hf"), state, file_bytes);
+    cairn::import_file(scratch.path("hf"), scratch.path("made"));
+    const auto made = cairn::open(scratch.path("made"));
+    CHECK(made.tensors().size() == 10);
+    for (const auto& [name, values] : state) CHECK(made.read<float>(name) == values);
+  }
+  const auto index = scratch.path("hf/model.safetensors.index.json");
+  CHECK(cairn::import_file(index, scratch.path("made")).leaves == 10);
+  check_refused(scratch.path(), errc::not_found, "neither model.safetensors nor");
+
+  for (const char* file : {"../a", "..", ".", ""}) {
+    sample::spill(index, R"({"weight_map": {"w0": ")" + std::string(file) + "\"}}");
+    check_refused(index, errc::corrupt, "no name of a file");
+  }
+  sample::spill(index, R"({"weight_map": {"w0": "model-00001-of-00005.safetensors", "w0": "b"}})");
+  check_refused(index, errc::corrupt, "w0");
+  sample::spill(index, R"({"weight_map": {"other": "model-00001-of-00005.safetensors"}})");
+  const auto missing = sample::failure_of([&] { cairn::import_file(index, scratch.path("b")); });
+  CHECK(missing.code == errc::not_found);
+  CHECK(missing.says("other"));
 }
 
-TEST_CASE("a file of PyTorch with an object of a class runs nothing, and reports its name") {
+TEST_CASE("files that cannot be imported are refused by their path, and leave nothing") {
   const sample::scratch scratch;
-  const auto file = scratch.path("evil.pt"), made = scratch.path("made");
-  write_torch(file,
-              dict({{"evil", call("os", "system", text("touch " + made) + "\x85")},
-                    {"w", tensor("FloatStorage", "0", 1, 0, {}, {})}}),
-              {{"archive/data/0", "\0\0\x80\x3f"s}});
-  const auto report = cairn::import_file(file, scratch.path("checkpoint"));
-  CHECK(report.skipped == std::vector<std::string>{"evil"});
-  CHECK(cairn::open(scratch.path("checkpoint")).read<float>("w") == std::vector<float>{1});
-  CHECK_FALSE(std::filesystem::exists(made));
+  const auto file = scratch.path("file.safetensors");
+  check_refused(file, errc::not_found, "");
+  for (const char* begin : {"\x93NUMPY", "PK\3\4", "\x80\2}q"}) {
+    sample::spill(file, begin);
+    check_refused(file, errc::unsupported, "python -m cairn.convert " + file + " OUT.safetensors");
+  }
+  sample::spill(file, "hello");
+  check_refused(file, errc::corrupt, "");
+  sample::spill(file, "");
+  check_refused(file, errc::corrupt, "");
+
+  write(file, arrays{{"a", {1}}, {"b", {2}}});
+  cairn::import_options options;
+  options.rename = [](std::string_view) { return "same"; };
+  const auto twice = sample::failure_of([&] { cairn::import_file(file, scratch.path("made"), options); });
+  CHECK(twice.code == errc::invalid);
+  CHECK(twice.says("same"));
+  options.filter = [](std::string_view) { return false; };
+  check_refused(file, errc::invalid, "no array is chosen", options);
+  options = {};
+  options.rename = [](std::string_view) -> std::string { throw 1; };
+  check_refused(file, errc::invalid, "no std::exception", options);
 }
 
 TEST_CASE("an import that fails leaves none of the directories that it has made") {
   const sample::scratch scratch;
-  sample::spill(scratch.path("file"), "text");
+  const auto file = scratch.path("file.safetensors");
+  write(file, arrays{{"a", {1}}});
   cairn::import_options options;
   options.save.shards = 200'000;  // refused only when the checkpoint is saved
-  const auto failure =
-      sample::failure_of([&] { cairn::import_file(golden + "/one.npy", scratch.path("a/b/made"), options); });
-  CHECK(failure.code == cairn::errc::invalid);
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"file"});
-  cairn::import_file(golden + "/one.npy", scratch.path("a/b/made"));
+  const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("a/b/made"), options); });
+  CHECK(failure.code == errc::invalid);
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"file.safetensors"});
+  cairn::import_file(file, scratch.path("a/b/made"));
   CHECK(std::filesystem::exists(scratch.path("a/b/made/index.json")));
+}
+
+TEST_CASE("what the check of the options throws ends an import, which leaves nothing") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file.safetensors");
+  write(file, arrays{{"a", std::vector<float>(1 << 22)}});
+  std::size_t calls = 0;
+  const auto failure_at = [&](std::size_t last) {
+    cairn::import_options options;
+    std::atomic<std::size_t> called = 0;
+    options.save.codecs = {{"*", cairn::codecs::raw{}}};
+    options.save.check = [&] {
+      if (++called == last) cairn::fail(errc::cancelled, {"enough"});
+    };
+    const auto failure = sample::failure_of([&] { cairn::import_file(file, scratch.path("a/b/made"), options); });
+    calls = called;
+    return failure;
+  };
+  CHECK(failure_at(0).sentence.empty());
+  std::filesystem::remove_all(scratch.path("a"));
+  const auto all = calls;
+  CHECK(all >= 2);  // while it is read, encoded and written
+  for (std::size_t last = 1; last <= all; ++last) {
+    CAPTURE(last);
+    CHECK(failure_at(last).code == errc::cancelled);
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"file.safetensors"});
+  }
 }

@@ -8,6 +8,4 @@
 #include "cairn/cairn.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/merge.hpp"
-#include "cairn/schedule/optimum.hpp"
 #include "cairn/schedule/policies.hpp"
-#include "cairn/schedule/simulate.hpp"

@@ -25,19 +25,19 @@ declare -A part_of=(
 )
 all_parts=(short durability examples compilers clang sanitizers fuzz)
 declare -A packages_of=(
-  [units]="libabsl-dev libarmadillo-dev libzip-dev"
+  [units]="libabsl-dev libarmadillo-dev"
   [rules]="clang-format-19"
   [durability]="libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs"
   [ranks]="libopenmpi-dev openmpi-bin libmpich-dev mpich"
-  [examples]="libcli11-dev nlohmann-json3-dev libzip-dev libtorch-dev libboost-serialization1.81-dev libdlib-dev libopenmpi-dev openmpi-bin groff-base zsh
+  [examples]="libcli11-dev nlohmann-json3-dev libtorch-dev libboost-serialization1.81-dev libdlib-dev libopenmpi-dev openmpi-bin groff-base zsh
               pybind11-dev python3-dev python3-pytest python3-pip python3-numpy python3-torch mypy slurm-wlm munge"
-  [torch]="libtorch-dev libzip-dev"
+  [torch]="libtorch-dev"
   [python]="python3-numpy"
   [site]="doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core"
   [bench]="python3-matplotlib python3-numpy"
   [compilers]="clang-16 clang-19 make g++-aarch64-linux-gnu qemu-user"
-  [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libzip-dev libopenmpi-dev"
-  [headers]="libopenmpi-dev libzip-dev"
+  [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libopenmpi-dev"
+  [headers]="libopenmpi-dev"
 )
 
 parts=() install=yes select=()

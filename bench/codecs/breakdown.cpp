@@ -57,7 +57,7 @@ void add_sizes(std::span<const float> newer, std::span<const float> older, unsig
   table.add(deltas);
   const auto buckets = table.buckets();
   const auto symbols = std::size_t{1} << bits;
-  const auto promoted = lc::promote(buckets, cairn::promotion::magnitude, cairn::bucket_value::midpoint, symbols - 1);
+  const auto promoted = lc::promote(buckets, cairn::promotion::magnitude, symbols - 1);
   const std::uint64_t n = newer.size();
   const auto values_and_lengths = 4 * promoted.size() + symbols;
   sum.values += static_cast<double>(n * sizeof(float));

@@ -31,12 +31,10 @@ inline constexpr double bound_of_loss = 0.5;  ///< of `max_delta_l2`, in the set
 [[nodiscard]] inline std::vector<codec_setting> codec_settings() {
   using cairn::codecs::lc;
   constexpr auto energy = cairn::promotion::energy;
-  constexpr auto mean = cairn::bucket_value::mean;
   return {{"lc2", lossy_rules(lc<2>{})},
           {"lc3", lossy_rules(lc<3>{})},
           {"lc2_energy", lossy_rules(lc<2>{.priority = energy})},
           {"lc3_energy", lossy_rules(lc<3>{.priority = energy})},
-          {"lc2_energy_mean", lossy_rules(lc<2>{.priority = energy, .value = mean})},
           {"lc2_bound", lossy_rules(lc<2>{.max_delta_l2 = bound_of_loss})},
           {"lc3_bound", lossy_rules(lc<3>{.max_delta_l2 = bound_of_loss})},
           {"lc2_energy_bound", lossy_rules(lc<2>{.priority = energy, .max_delta_l2 = bound_of_loss})},

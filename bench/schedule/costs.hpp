@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/schedule/workload.hpp"
+#include "schedule/workload.hpp"
 
 #include "common/arguments.hpp"
 #include "common/report.hpp"
@@ -23,10 +23,10 @@ struct cost_setting {
 
 /// Medians of a kind of saves.
 struct measured_save {
-  cairn::schedule::save_times seconds{};  ///< all that a simulation needs; slowdown is no time but a part, at least 0
-  double slowdown_of_cpu = 0;             ///< the same, but of the trainer's CPU time: without its waiting for a core
-  double encode = 0, write = 0;           ///< seconds of `seconds.background`
-  double bytes = 0;                       ///< in files
+  schedule::save_times seconds{};  ///< all that a simulation needs; slowdown is no time but a part, at least 0
+  double slowdown_of_cpu = 0;      ///< the same, but of the trainer's CPU time: without its waiting for a core
+  double encode = 0, write = 0;    ///< seconds of `seconds.background`
+  double bytes = 0;                ///< in files
   double cached = 0;  ///< the part of the bytes that a restore could take from the page cache, all the same
 };
 

@@ -15,7 +15,8 @@
 #include <utility>
 
 #include "cairn/schedule/fits/estimators.hpp"
-#include "cairn/schedule/optimum.hpp"
+#include "schedule/by_objective.hpp"
+#include "schedule/optimum.hpp"
 #include "cairn/schedule/policies.hpp"
 
 #include "common/report.hpp"
@@ -25,8 +26,8 @@ namespace {
 
 namespace policies = cairn::policies;
 using cairn::any_policy;
-using cairn::schedule::objective;
-using cairn::schedule::save_times;
+using schedule::objective;
+using schedule::save_times;
 using std::chrono::duration;
 
 /// Saves after these steps, whatever happens.
@@ -64,9 +65,9 @@ struct known_curve {
 
 cairn::mtbf_prior mtbf_of(const cell& where) { return cairn::known_mtbf(duration<double>(3600 * where.hours)); }
 
-cairn::any_early_stop stops_of(const cell& where) {
-  if (where.stops_early) return cairn::early_stops::uniform{0.4, 0.6};
-  return cairn::early_stops::none{};
+schedule::any_early_stop stops_of(const cell& where) {
+  if (where.stops_early) return schedule::early_stops::uniform{0.4, 0.6};
+  return schedule::early_stops::none{};
 }
 
 duration<double> run_time_of(const cell& where) {
@@ -76,9 +77,9 @@ duration<double> run_time_of(const cell& where) {
 
 any_policy optimum_in(const cell& where, objective what) {
   const auto job = scenario_of(where, {.stall = where.stall}, 0);
-  return fixed_plan{cairn::schedule::optimum(
-                        cairn::schedule::cost_model_of(what, job.work, {.stall = where.stall}, job.failures, job.stops))
-                        .saves};
+  return fixed_plan{
+      schedule::optimum(schedule::cost_model_of(what, job.work, {.stall = where.stall}, job.failures, job.stops))
+          .saves};
 }
 
 }  // namespace
@@ -103,8 +104,8 @@ cairn::loss_curve curve_of(const cell& where) {
   return {cairn::loss_curve::family::exponential, {-std::log(10.0) / tenfold_in, 0, 0, 0}};
 }
 
-cairn::schedule::scenario scenario_of(const cell& where, const save_times& saving, double loss_noise) {
-  cairn::schedule::workload job;
+schedule::scenario scenario_of(const cell& where, const save_times& saving, double loss_noise) {
+  schedule::workload job;
   const auto curve = curve_of(where);
   for (std::size_t k = 0; k <= iterations; ++k) {
     job.loss.push_back(curve.at(static_cast<double>(k)));
@@ -114,17 +115,17 @@ cairn::schedule::scenario scenario_of(const cell& where, const save_times& savin
     job.seconds.push_back(where.loses_workers ? 6 / workers : 3);
   }
   return {.work = std::move(job),
-          .failures = cairn::failures::exponential{duration<double>(3600 * where.hours)},
+          .failures = schedule::failures::exponential{duration<double>(3600 * where.hours)},
           .stops = stops_of(where),
-          .kinds = cairn::schedule::every_kind(saving),
+          .kinds = schedule::every_kind(saving),
           .loss_noise = loss_noise};
 }
 
-std::vector<std::uint32_t> saves_of(cairn::schedule::scenario job, const any_policy& policy) {
-  job.failures = cairn::failures::never{};
-  job.stops = cairn::early_stops::none{};
+std::vector<std::uint32_t> saves_of(schedule::scenario job, const any_policy& policy) {
+  job.failures = schedule::failures::never{};
+  job.stops = schedule::early_stops::none{};
   auto saves = std::make_shared<std::vector<std::uint32_t>>();
-  static_cast<void>(cairn::schedule::simulate(job, recorder{policy, saves}, {.jobs = 1}));
+  static_cast<void>(schedule::simulate(job, recorder{policy, saves}, {.jobs = 1}));
   return *saves;
 }
 
@@ -147,15 +148,13 @@ std::vector<contestant> informed_policies() {
        }},
       {"optimal", "optimal", true,
        [=](const cell& c, objective what) -> any_policy {
-         return policies::adaptive({.budget_percent = policies::no_budget,
-                                    .objective = what,
-                                    .last_step = iterations,
-                                    .run_time = run_time_of(c),
-                                    .mtbf = mtbf_of(c),
-                                    .stall = told(c),
-                                    .stops = stops_of(c),
-                                    .estimator = known_curve{curve_of(c)},
-                                    .kinds = policies::save_kinds::configured});
+         return schedule::by_objective({.what = what,
+                                        .last_step = iterations,
+                                        .run_time = run_time_of(c),
+                                        .mtbf = mtbf_of(c),
+                                        .stall = told(c),
+                                        .stops = stops_of(c),
+                                        .estimator = known_curve{curve_of(c)}});
        }},
       {"optimum", "optimum", true, optimum_in},
   };
@@ -173,13 +172,11 @@ std::vector<contestant> measuring_policies() {
        }},
       {"optimal", "optimal", true,
        [](const cell& c, objective what) -> any_policy {
-         return policies::adaptive({.budget_percent = policies::no_budget,
-                                    .objective = what,
-                                    .last_step = iterations,
-                                    .mtbf = mtbf_of(c),
-                                    .stops = stops_of(c),
-                                    .estimator = cairn::estimators::best_of{},
-                                    .kinds = policies::save_kinds::configured});
+         return schedule::by_objective({.what = what,
+                                        .last_step = iterations,
+                                        .mtbf = mtbf_of(c),
+                                        .stops = stops_of(c),
+                                        .estimator = cairn::estimators::best_of{}});
        }},
       {"optimum", "optimum", true, optimum_in},
   };
@@ -187,20 +184,19 @@ std::vector<contestant> measuring_policies() {
 
 void simulate_grid(std::span<const cell> cells, std::span<const contestant> contestants,
                    std::span<const objective> objectives,
-                   const std::function<cairn::schedule::scenario(const cell&, const contestant&)>& job,
-                   std::size_t jobs, unsigned threads, const std::function<void(const comparison&)>& visit) {
+                   const std::function<schedule::scenario(const cell&, const contestant&)>& job, std::size_t jobs,
+                   unsigned threads, const std::function<void(const comparison&)>& visit) {
   std::mutex one_at_a_time;
   std::atomic<std::size_t> next = 0;
   std::exception_ptr failure;
   const auto work = [&] {
     for (std::size_t i = next++; i < cells.size(); i = next++) {
-      std::map<std::string, cairn::schedule::simulation> shared;
+      std::map<std::string, schedule::simulation> shared;
       for (const auto what : objectives) {
         comparison made{cells[i], what, {}};
         for (const auto& each : contestants) {
           const auto simulated = [&] {
-            return cairn::schedule::simulate(job(cells[i], each), each.make(cells[i], what),
-                                             {.jobs = jobs, .seed = i + 1});
+            return schedule::simulate(job(cells[i], each), each.make(cells[i], what), {.jobs = jobs, .seed = i + 1});
           };
           if (each.by_objective) {
             made.results.push_back(simulated());

@@ -12,8 +12,8 @@
 
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/estimator.hpp"
-#include "cairn/schedule/workload.hpp"
-#include "cairn/schedule/simulate.hpp"
+#include "schedule/workload.hpp"
+#include "schedule/simulate.hpp"
 
 namespace bench {
 
@@ -37,15 +37,14 @@ inline constexpr std::size_t iterations = 10'000;
 [[nodiscard]] cairn::loss_curve curve_of(const cell& where);
 
 /// The job of a cell in which saves of every kind cost the same.
-[[nodiscard]] cairn::schedule::scenario scenario_of(const cell& where, const cairn::schedule::save_times& saving,
-                                                    double loss_noise);
+[[nodiscard]] schedule::scenario scenario_of(const cell& where, const schedule::save_times& saving, double loss_noise);
 
 /// A policy in a cell, for an objective. Where `by_objective` is false it is the same for all.
 struct contestant {
   std::string key;
   std::string name;
   bool by_objective = false;
-  std::function<cairn::any_policy(const cell&, cairn::schedule::objective)> make{};
+  std::function<cairn::any_policy(const cell&, schedule::objective)> make{};
 };
 
 /// Policies whose options give the stall, the MTBF, the curve of the loss, the plan and its early stops, with the same values for all.
@@ -57,20 +56,20 @@ struct contestant {
 [[nodiscard]] std::vector<contestant> measuring_policies();
 
 /// The steps after which a policy saves in a job without failures and early stops.
-[[nodiscard]] std::vector<std::uint32_t> saves_of(cairn::schedule::scenario job, const cairn::any_policy& policy);
+[[nodiscard]] std::vector<std::uint32_t> saves_of(schedule::scenario job, const cairn::any_policy& policy);
 
 /// What all contestants have cost in a cell under one objective.
 struct comparison {
   cell where;
-  cairn::schedule::objective what{};
-  std::vector<cairn::schedule::simulation> results;  ///< by contestant
+  schedule::objective what{};
+  std::vector<schedule::simulation> results;  ///< by contestant
 };
 
 /// Simulates all contestants in all cells, under the objectives. Jobs that do not depend on the objective are simulated once.
 /// `visit` gets one comparison at a time. On `threads` threads.
 void simulate_grid(std::span<const cell> cells, std::span<const contestant> contestants,
-                   std::span<const cairn::schedule::objective> objectives,
-                   const std::function<cairn::schedule::scenario(const cell&, const contestant&)>& job,
-                   std::size_t jobs, unsigned threads, const std::function<void(const comparison&)>& visit);
+                   std::span<const schedule::objective> objectives,
+                   const std::function<schedule::scenario(const cell&, const contestant&)>& job, std::size_t jobs,
+                   unsigned threads, const std::function<void(const comparison&)>& visit);
 
 }  // namespace bench

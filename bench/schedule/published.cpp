@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cairn/schedule/interval.hpp"
-#include "cairn/schedule/optimum.hpp"
+#include "schedule/optimum.hpp"
 
 #include "common/statistics.hpp"
 #include "schedule/grid.hpp"
@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-using cairn::schedule::workload;
+using schedule::workload;
 using saves = std::vector<std::uint32_t>;
 
 /// Hours of a whole job.
@@ -62,7 +62,7 @@ struct gain {
   double of_optimum = 0;  ///< what the optimum saves over Young
 };
 
-gain gain_in(const cell& where, cairn::schedule::objective what, double hours) {
+gain gain_in(const cell& where, schedule::objective what, double hours) {
   auto job = scenario_of(where, {}, 0);
   const double whole = std::accumulate(job.work.seconds.begin(), job.work.seconds.end(), 0.0);
   for (auto& seconds : job.work.seconds) seconds *= 3600 * hours / whole;
@@ -80,7 +80,7 @@ gain gain_in(const cell& where, cairn::schedule::objective what, double hours) {
 void compare_published_rule(report& numbers) {
   table all({"COCI's rule to the letter, % less", "workers", "hours", "than Young: median", "best",
              "than the best even: best", "optimum there"});
-  for (const auto what : cairn::schedule::objectives)
+  for (const auto what : schedule::objectives)
     for (const bool loses_workers : {false, true})
       for (const double hours : lengths) {
         std::vector<double> over_young;

@@ -16,7 +16,8 @@
 #include <vector>
 
 #include "cairn/schedule/fits/estimators.hpp"
-#include "cairn/schedule/optimum.hpp"
+#include "schedule/by_objective.hpp"
+#include "schedule/optimum.hpp"
 #include "cairn/schedule/policies.hpp"
 
 #include "common/statistics.hpp"
@@ -26,13 +27,13 @@
 namespace bench {
 namespace {
 
-using cairn::schedule::objective;
-using cairn::schedule::outcome;
-using cairn::schedule::overhead;
-using cairn::schedule::save_times;
-using cairn::schedule::simulation;
+using schedule::objective;
+using schedule::outcome;
+using schedule::overhead;
+using schedule::save_times;
+using schedule::simulation;
 
-const auto& all_objectives = cairn::schedule::objectives;
+const auto& all_objectives = schedule::objectives;
 
 double percent_less(double ours, double theirs) { return 100 * (1 - ours / theirs); }
 
@@ -190,15 +191,15 @@ struct saving_system {
 };
 
 /// The job of a cell with what was measured of such saves.
-cairn::schedule::scenario with_costs(const cell& where, mechanism how, const measured_costs& measured) {
+schedule::scenario with_costs(const cell& where, mechanism how, const measured_costs& measured) {
   auto job = scenario_of(where, measured.blocking.seconds, 0.1);
   if (how == mechanism::blocking) return job;
   const auto kind_of = [&](const measured_save& save) {
-    return cairn::schedule::kind_of_save{save.seconds,
-                                         {.encode_seconds = save.encode,
-                                          .write_seconds = save.write,
-                                          .bytes = static_cast<std::uint64_t>(save.bytes),
-                                          .state_bytes = static_cast<std::uint64_t>(measured.mib) << 20U}};
+    return schedule::kind_of_save{save.seconds,
+                                  {.encode_seconds = save.encode,
+                                   .write_seconds = save.write,
+                                   .bytes = static_cast<std::uint64_t>(save.bytes),
+                                   .state_bytes = static_cast<std::uint64_t>(measured.mib) << 20U}};
   };
   job.kinds = {kind_of(measured.raw), kind_of(measured.whole),
                kind_of(measured.whole)};  // the default codecs make no deltas
@@ -221,10 +222,10 @@ std::vector<saving_system> all_systems() {
       add({is_told ? "adaptive" : "adaptive_learning", is_told ? "ours" : "ours, MTBF learned", false,
            [is_told, how](const cell& where, objective) -> cairn::any_policy {
              using namespace cairn::policies;
-             adaptive_options options{.last_step = iterations};
+             adaptive_options options;
              if (is_told) options.mtbf = cairn::known_mtbf(std::chrono::duration<double>(3600 * where.hours));
              options.kinds = how == mechanism::chosen ? save_kinds::any : save_kinds::configured;
-             return adaptive(std::move(options));
+             return adaptive(options);
            }},
           how);
   return all;
@@ -357,7 +358,7 @@ void compare_systems(const table_setting& how, std::span<const measured_costs> m
 }
 
 void time_scheduling(report& numbers) {
-  cairn::schedule::workload job;
+  schedule::workload job;
   for (int k = 0; k <= 100'000; ++k) {
     if (k < 100'000) job.seconds.push_back(1);
     job.loss.push_back(std::exp(-k / 20'000.0));
@@ -367,9 +368,10 @@ void time_scheduling(report& numbers) {
     std::vector<double> times;
     for (int i = 0; i < 5; ++i)
       times.push_back(seconds_of([&] {
-        const auto charged = cost_model_of(what, job, {.stall = 1}, cairn::failures::exponential{std::chrono::hours{4}},
-                                           cairn::early_stops::none{});
-        if (cairn::schedule::optimum(charged).saves.empty()) throw std::logic_error("no saves");
+        const auto charged =
+            cost_model_of(what, job, {.stall = 1}, schedule::failures::exponential{std::chrono::hours{4}},
+                          schedule::early_stops::none{});
+        if (schedule::optimum(charged).saves.empty()) throw std::logic_error("no saves");
       }));
     slowest = std::max(slowest, median(times));
   }
@@ -382,9 +384,9 @@ void time_scheduling(report& numbers) {
       {"checkfreq", checkfreq()},
       {"coci", coci({.estimator = cairn::estimators::exponential()})},
       {"adaptive", adaptive()},
-      {"adaptive_exploratory",
-       adaptive(
-           {.objective = objective::exploratory, .last_step = 1'000'000, .estimator = cairn::estimators::best_of{}})}};
+      {"by_objective",
+       schedule::by_objective(
+           {.what = objective::exploratory, .last_step = 1'000'000, .estimator = cairn::estimators::best_of{}})}};
   double longest = 0;
   for (const auto& [key, policy] : deciding) {
     std::vector<double> times;
@@ -411,8 +413,7 @@ void time_scheduling(report& numbers) {
   const cell where{.stall_index = 2, .stall = stalls[2], .hours = 4, .falls_steeply = true};
   for (const auto& [key, policy] : {deciding[0], deciding[3]})
     numbers.at_most(std::string("simulate.seconds_1e8.") + key, seconds_of([&] {
-                      (void)cairn::schedule::simulate(scenario_of(where, {.stall = where.stall}, 0), policy,
-                                                      {.jobs = 10'000});
+                      (void)schedule::simulate(scenario_of(where, {.stall = where.stall}, 0), policy, {.jobs = 10'000});
                     }),
                     60);
 }

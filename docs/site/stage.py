@@ -16,12 +16,11 @@ INNER = {
     "adapters/eigen/tensor.hpp", "adapters/torch/data.hpp", "adapters/torch/module.hpp", "adapters/torch/optimizer.hpp",
     "adapters/torch/optimizer_parts.hpp", "adapters/torch/tensor.hpp",  # specialisations of cairn::adapter; docs/types.md and adapters.md describe them
     "cairn.hpp", "fields.hpp",  # include others
-    "core/convert.hpp", "core/encoding.hpp", "core/leaf.hpp", "core/reshape.hpp", "encode/code_table.hpp", "encode/code_tables.hpp",
+    "core/convert.hpp", "core/leaf.hpp", "core/reshape.hpp", "encode/code_tables.hpp",
     "state/any_state.hpp", "state/base.hpp", "state/describe.hpp", "state/device_copies.hpp", "state/walk_versioned.hpp",
     "store/naming.hpp", "store/owner_record.hpp",
-    "plan/item_list.hpp", "plan/partition.hpp",
-    "schedule/fits/curve_basis.hpp", "schedule/fits/fit.hpp", "schedule/fits/loss_window.hpp", "schedule/means.hpp", "schedule/observed_run.hpp",
-    "schedule/planner.hpp",
+    "plan/partition.hpp",
+    "schedule/fits/fit.hpp", "schedule/fits/loss_window.hpp", "schedule/means.hpp", "schedule/observed_run.hpp",
 }
 
 # Members that a concept describes once, for all types that have them: of a policy, an estimator, a store, a group, an observer, a codec, a model of failures; and

@@ -55,9 +55,10 @@ def check(words, ended, statuses=(2,)):
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.chmod(folder, 0o755)
-    shutil.copytree(os.path.join(golden, "chain-2"), "run")
+    shutil.copytree(os.path.join(golden, "chain-3"), "run")
     newest = "step-000000004"
-    shutil.copy(os.path.join(golden, "import", "one.npy"), "one.npy")
+    header = b'{"a":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}}'
+    pathlib.Path("tensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(16))
 
     def copy_of_run(name):
         shutil.copytree("run", name)
@@ -93,8 +94,6 @@ with tempfile.TemporaryDirectory() as folder:
         "plan PLACE --ranks 2": "checkpoint",
         "import PLACE made/imported": "file",
     }
-    if " import " not in run("--help").stdout:
-        del commands["import PLACE made/imported"]
 
     # Each bad input, and the exit statuses that are not 2: 1 reports damage, 0 lists what can be read.
     damage = {"ls": (1,), "verify": (1,), "report": (0,)}
@@ -156,7 +155,7 @@ with tempfile.TemporaryDirectory() as folder:
             ["export", "run", "read-only/out.safetensors"],
             ["export", "run", "read-only/directory"],
             ["report", "run", "-o", "read-only/page.html"],
-            *([["import", "one.npy", "read-only/imported"]] if len(commands) == 14 else []),
+            ["import", "tensors", "read-only/imported"],
         ):
             check(words, run(*words, user=user))
         os.chmod("closed", 0o755)
@@ -208,21 +207,25 @@ with tempfile.TemporaryDirectory() as folder:
         failures.append(f"prune with no loss that is a number: {ended.stderr}")
 
     # What is no file to import: the advice is about such files, and not about runs.
-    if len(commands) == 14:
-        foreign = {"a": ["F32", [1], 4], "b": ["C64", [1], 8]}
-        for name, header in {"none": {}, "unnamed": {"": foreign["a"]}, "longer": {"a": foreign["a"]}, "complex": {"b": foreign["b"]}}.items():
-            made = {each: {"dtype": dtype, "shape": shape, "data_offsets": [0, size]} for each, (dtype, shape, size) in header.items()}
-            text = json.dumps(made).encode()
-            pathlib.Path(f"{name}.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + (b"" if name == "none" else bytes(8 if name != "unnamed" else 4)))
-            words = ["import", f"{name}.safetensors", "made/imported"]
-            ended = run(*words)
-            check(words, ended)
-            if re.search("verify|RUN|newer version", ended.stderr):
-                failures.append(f"{' '.join(words)}: {ended.stderr}")
-        for place in ("foreign", "nowhere", "fifo", "foreign-directory"):
-            ended = run("import", place, "made/imported")
-            if "verify" in ended.stderr or "RUN" in ended.stderr:
-                failures.append(f"import {place}: {ended.stderr}")
+    foreign = {"a": ["F32", [1], 4], "b": ["C64", [1], 8]}
+    for name, header in {"none": {}, "unnamed": {"": foreign["a"]}, "longer": {"a": foreign["a"]}, "complex": {"b": foreign["b"]}}.items():
+        made = {each: {"dtype": dtype, "shape": shape, "data_offsets": [0, size]} for each, (dtype, shape, size) in header.items()}
+        text = json.dumps(made).encode()
+        pathlib.Path(f"{name}.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + (b"" if name == "none" else bytes(8 if name != "unnamed" else 4)))
+        words = ["import", f"{name}.safetensors", "made/imported"]
+        ended = run(*words)
+        check(words, ended)
+        if re.search("verify|RUN|newer version", ended.stderr):
+            failures.append(f"{' '.join(words)}: {ended.stderr}")
+    for name, begin in {"a.pt": b"PK\3\4", "a.npy": b"\x93NUMPY", "a.pkl": b"\x80\2"}.items():
+        pathlib.Path(name).write_bytes(begin + bytes(100))
+        ended = run("import", name, "made/imported")
+        if ended.returncode != 2 or f"python -m cairn.convert {name} " not in ended.stderr:
+            failures.append(f"import {name}: {ended.stderr}")
+    for place in ("foreign", "nowhere", "fifo", "foreign-directory"):
+        ended = run("import", place, "made/imported")
+        if "verify" in ended.stderr or "RUN" in ended.stderr:
+            failures.append(f"import {place}: {ended.stderr}")
 
     # Limits of the process: a size of files, and memory.
     few = 1 << 27
@@ -235,7 +238,7 @@ with tempfile.TemporaryDirectory() as folder:
         (resource.RLIMIT_FSIZE, 1024, ["export", "run", "made/x.safetensors"]),
         (resource.RLIMIT_FSIZE, 1024, ["report", "run", "-o", "x.html"]),
         (resource.RLIMIT_FSIZE, 1024, ["merge", "run"]),
-        *([(resource.RLIMIT_FSIZE, 16, ["import", "one.npy", "made/imported"])] if len(commands) == 14 else []),
+        (resource.RLIMIT_FSIZE, 16, ["import", "tensors", "made/imported"]),
         *([(resource.RLIMIT_AS, few, ["diff", "large.safetensors", "large.safetensors"]), (resource.RLIMIT_AS, few, ["export", "large.safetensors", "made/x"])] if has_few else []),
     ):
         check(words, run(*words, limit=(what, bound)))

@@ -68,7 +68,7 @@ int run(int argc, char** argv) {
   std::string a, b, events, shell;
   program::array_names names;
   std::size_t ranks = 0;
-  [[maybe_unused]] std::uint64_t step = 0;  // of `import`
+  std::uint64_t step = 0;  // of `import`
   program::retention rules;
   const auto command = [&](const char* name, const char* what) {
     auto* const made = app.add_subcommand(name, what);
@@ -105,18 +105,14 @@ int run(int argc, char** argv) {
   add_names(*export_);
   export_->callback([&] { status = program::export_arrays(a, b, names, json); });
 
-#if defined(CAIRN_PROGRAM_IMPORTS)
-  auto* const import = command("import", "Make a checkpoint of a file of numpy, PyTorch or safetensors");
-  import
-      ->add_option("FILE", a,
-                   "A file of numpy (.npy, .npz), PyTorch or safetensors, or a directory with model.safetensors")
+  auto* const import = command("import", "Make a checkpoint of safetensors files");
+  import->add_option("FILE", a, "A safetensors file, or a directory with model.safetensors")
       ->required()
       ->check(not_empty);
   import->add_option("CHECKPOINT", b, "The directory to make")->required()->check(not_empty);
   add_names(*import);
   import->add_option("--step", step, "The step of the checkpoint")->type_name("N")->check(natural);
   import->callback([&] { status = program::import_arrays(a, b, names, step, json); });
-#endif
 
   auto* const merge = command("merge", "Make a delta whole");
   merge->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);

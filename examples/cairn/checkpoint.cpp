@@ -11,11 +11,9 @@
 #include <fnmatch.h>
 
 #include "cairn/export.hpp"
+#include "cairn/import.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/plan/partition.hpp"
-#if defined(CAIRN_PROGRAM_IMPORTS)
-#include "cairn/import.hpp"
-#endif
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/system/paths.hpp"
@@ -156,24 +154,24 @@ int export_arrays(const std::string& checkpoint, const std::string& path, const 
   return 0;
 }
 
-#if defined(CAIRN_PROGRAM_IMPORTS)
 namespace {
 
 /// As import_file, with advice in its errors: that for checkpoints does not help here.
-cairn::import_report read_foreign(const std::string& file, const std::string& checkpoint,
-                                  const cairn::import_options& options) {
+cairn::save_report read_foreign(const std::string& file, const std::string& checkpoint,
+                                const cairn::import_options& options) {
   using cairn::errc;
   try {
     return cairn::import_file(file, checkpoint, options);
   } catch (const cairn::error& cause) {
     const auto code = cause.code();
-    if (code == errc::no_memory) cairn::fail(errc::invalid, {cause.sentence()});
+    const bool says_how = cause.sentence().find("cairn.convert") != std::string::npos;
+    if (code == errc::no_memory || says_how) cairn::fail(errc::invalid, {cause.sentence()});
+    if (code == errc::unsupported)
+      cairn::fail(errc::invalid, {cause.sentence(), "; leave the array out with --filter, or convert it first"});
     if (code == errc::invalid)
       cairn::fail(errc::invalid, {cause.sentence(), "; --filter chooses arrays, and --strip shortens their names"});
-    if (code == errc::unsupported)
-      cairn::fail(errc::invalid, {cause.sentence(), "; convert it with numpy or PyTorch first"});
     if (code == errc::corrupt || code == errc::unreadable || code == errc::not_found)
-      cairn::fail(errc::invalid, {cause.sentence(), "; give a file of numpy (.npy, .npz), PyTorch or safetensors"});
+      cairn::fail(errc::invalid, {cause.sentence(), "; give a safetensors file"});
     throw;
   }
 }
@@ -199,16 +197,13 @@ int import_arrays(const std::string& file, const std::string& checkpoint, const 
     print({{"path", checkpoint},
            {"arrays", report.leaves},
            {"bytes", report.state_bytes},
-           {"stored_bytes", report.bytes},
-           {"skipped", report.skipped}});
+           {"stored_bytes", report.bytes}});
     return 0;
   }
   std::cout << count_text(report.leaves, "array") << ", " << size_text(report.state_bytes) << ", stored in "
             << size_text(report.bytes) << '\n';
-  for (const auto& each : report.skipped) std::cout << "left out, since it is no array: " << printable(each) << '\n';
   return 0;
 }
-#endif
 
 int plan(const std::string& path, std::size_t ranks, bool json) {
   const auto opened = cairn::open(path);

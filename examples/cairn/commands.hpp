@@ -35,9 +35,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
 int plan(const std::string& checkpoint, std::size_t ranks, bool json);
 /// `events`: a file of observers::json_lines, or empty. `output`: "-" is the standard output.
 int report(const std::string& run, const std::string& events, const std::string& output, bool json);
-#if defined(CAIRN_PROGRAM_IMPORTS)
 int import_arrays(const std::string& file, const std::string& checkpoint, const array_names& names, std::uint64_t step,
                   bool json);
-#endif
 
 }  // namespace program

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cairn/core/printable.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/paths.hpp"

@@ -105,27 +105,25 @@ run 0 export run one.safetensors --filter "$first" --strip "${first%%.*}."
 says '^1 array, '
 run 0 show one.safetensors
 says "^${first#*.} +F32"
-if "$cairn" --help | grep -q ' import '; then
-  run 0 import "$golden/import/trainer.pt" imported --filter 'model.*' --strip model.
-  run 0 show imported
-  says '^0.weight +F32 +\[2, 3\]'
-  json 'it["arrays"] == 2' 0 import "$golden/import/trainer.pt" imported.json --filter 'model.0.*'
-  python3 - << 'END'
+python3 - << 'END'
 for step, sizes in enumerate(((1000, 1000), (1000, 1010)), start=1):
     with open(f"{step}.safetensors", "wb") as file:
         ends = [4 * sum(sizes[: i + 1]) for i in range(2)]
-        header = ",".join(f'"{name}":{{"dtype":"F32","shape":[{size}],"data_offsets":[{end - 4 * size},{end}]}}' for name, size, end in zip("ab", sizes, ends))
+        header = ",".join(f'"model.{name}":{{"dtype":"F32","shape":[{size}],"data_offsets":[{end - 4 * size},{end}]}}' for name, size, end in zip("ab", sizes, ends))
         file.write((len(header) + 2).to_bytes(8, "little") + b"{" + header.encode() + b"}" + bytes(ends[-1]))
 END
-  for step in 1 2; do run 0 import $step.safetensors grown/step-00000000$step --step $step; done
-  run 0 ls grown
-  says '^step-000000002 .* 1 array of another shape$'
-  says '^step-000000001 .*[0-9]$'
-  json '[each["reshaped"] for each in it] == [0, 1]' 0 ls grown
-  fails import nowhere other
-  fails import "$golden/import/trainer.pt" imported
-  says 'is there already'
-fi
+run 0 import 1.safetensors imported --filter '*.a' --strip model.
+run 0 show imported
+says '^a +F32 +\[1000\]'
+json 'it["arrays"] == 2' 0 import 1.safetensors imported.json
+for step in 1 2; do run 0 import $step.safetensors grown/step-00000000$step --step $step; done
+run 0 ls grown
+says '^step-000000002 .* 1 array of another shape$'
+says '^step-000000001 .*[0-9]$'
+json '[each["reshaped"] for each in it] == [0, 1]' 0 ls grown
+fails import nowhere other
+fails import 1.safetensors imported
+says 'is there already'
 
 cp -r deltas merged
 cp -r deltas merged-json
@@ -199,7 +197,6 @@ on_terminal() { TERM=xterm script -qec "$(printf '%q ' "$cairn" "$@")" /dev/null
 bar=$'\\[#* *\\] *[0-9]+ %' escape=$'\x1b\\['
 for command in "verify run --all" "export run on-terminal" "merge merged" "diff run deltas" "import one.safetensors on-terminal.imported"; do
   read -ra words <<< "$command"
-  [[ ${words[0]} == import ]] && ! "$cairn" --help | grep -q ' import ' && continue
   on_terminal "${words[@]}"
   says "$bar"
   rm -rf on-terminal*
@@ -226,7 +223,6 @@ with open("large.safetensors", "wb") as file:
 END
 for command in "export large.safetensors interrupted/made/model" "import large.safetensors interrupted/made/a/imported"; do
   read -ra words <<< "$command"
-  [[ ${words[0]} == import ]] && ! "$cairn" --help | grep -q ' import ' && continue
   mkdir interrupted
   "$cairn" "${words[@]}" > out 2>&1 &
   running=$!

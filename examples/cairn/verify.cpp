@@ -13,7 +13,7 @@
 
 #include "advice.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard_metadata.hpp"

@@ -7,9 +7,11 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import threading
 
 import cairn
+import cairn.convert
 import numpy as np
 import pytest
 
@@ -302,3 +304,55 @@ def test_numpy_alone_reads_an_exported_chain(tmp_path):
     assert "\udcff" not in newest
     with pytest.raises(KeyError):
         newest["\udcff"]
+
+
+def test_files_of_numpy_become_safetensors(tmp_path):
+    arrays = {"weight": np.arange(6, dtype="f4").reshape(2, 3), "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)), "step": np.int64(-7),
+              "big": np.arange(3, dtype=">i2"), "flags": np.array([True, False]), "empty": np.empty((0, 3), "f2")}
+    np.savez(tmp_path / "a.npz", **arrays)
+    assert cairn.convert.convert(tmp_path / "a.npz", tmp_path / "a.safetensors") == []
+    opened = cairn.open(tmp_path / "a.safetensors")
+    assert set(opened) == set(arrays)
+    for name, array in arrays.items():
+        assert opened[name].shape == array.shape and opened[name].tolist() == array.tolist()
+    np.save(tmp_path / "a.npy", arrays["weight"])
+    subprocess.run([sys.executable, "-m", "cairn.convert", tmp_path / "a.npy", tmp_path / "one.safetensors"], check=True)
+    assert same(cairn.open(tmp_path / "one.safetensors")["array"], arrays["weight"])
+    for wrong in (np.array([None], dtype=object), np.array([1j])):
+        np.savez(tmp_path / "wrong.npz", wrong)
+        ended = subprocess.run([sys.executable, "-m", "cairn.convert", tmp_path / "wrong.npz", tmp_path / "wrong.safetensors"], capture_output=True, text=True)
+        assert ended.returncode == 1 and "cannot be converted" in ended.stderr and "Traceback" not in ended.stderr
+    assert not (tmp_path / "wrong.safetensors").exists()
+
+
+class Evil:
+    def __init__(self, made):
+        self.made = made
+
+    def __reduce__(self):
+        return os.mkdir, (self.made,)
+
+
+def test_files_of_pytorch_become_safetensors(tmp_path):
+    torch = pytest.importorskip("torch")
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2))
+    weight = model[0].weight.detach()
+    torch.save({"model": model.state_dict(), "epoch": 3, "rates": [2, True], "name": "x", "bf16": torch.tensor([1.5]).bfloat16(), "transposed": weight.t(),
+                "scalar": torch.tensor(2.5, dtype=torch.float64)}, tmp_path / "a.pt")
+    assert cairn.convert.convert(tmp_path / "a.pt", tmp_path / "a.safetensors") == ["name"]
+    opened = cairn.open(tmp_path / "a.safetensors")
+    assert set(opened) == {"model.0.weight", "model.0.bias", "epoch", "rates.0", "rates.1", "bf16", "transposed", "scalar"}
+    assert same(opened["model.0.weight"], weight.numpy()) and opened["transposed"].tolist() == weight.t().tolist()
+    assert opened["epoch"] == 3 and opened["rates.0"] == 2 and opened["rates.1"] and opened["scalar"] == 2.5
+    assert opened["bf16"].tolist() == [0x3FC0] and opened.info("bf16")["dtype"] == "BF16"
+    torch.save({"w": weight, "evil": Evil(str(tmp_path / "made"))}, tmp_path / "evil.pt")
+    for file, says in (("evil.pt", "cannot be converted"), ("nowhere.pt", "nowhere")):
+        ended = subprocess.run([sys.executable, "-m", "cairn.convert", tmp_path / file, tmp_path / "b.safetensors"], capture_output=True, text=True)
+        assert ended.returncode == 1 and says in ended.stderr and not (tmp_path / "made").exists()
+    torch.save({"complex": torch.zeros(2, dtype=torch.complex64)}, tmp_path / "complex.pt")
+    torch.save({"a.b": weight, "a": {"b": weight}}, tmp_path / "twice.pt")
+    torch.save({"name": "x"}, tmp_path / "none.pt")
+    for file, says in (("complex.pt", "complex64"), ("twice.pt", "a.b"), ("none.pt", "no array")):
+        with pytest.raises(ValueError, match=says):
+            cairn.convert.convert(tmp_path / file, tmp_path / "b.safetensors")
+    assert not (tmp_path / "b.safetensors").exists()

@@ -8,7 +8,6 @@ extern "C" void cairn_implementation_hpp_is_included_in_two_cpp_files() noexcept
 
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"
-#include "cairn/definitions/fits.cpp"
 #include "cairn/definitions/group.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"

@@ -17,7 +17,6 @@
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/default_policy.hpp"
 #include "cairn/schedule/every.hpp"  // IWYU pragma: export: the two plain policies, for those who name one
 #include "cairn/signals.hpp"
 #include "cairn/store/retention.hpp"

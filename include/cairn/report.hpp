@@ -12,8 +12,8 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/core/policy_memory.hpp"
-#include "cairn/core/error.hpp"        // IWYU pragma: export: what it throws
-#include "cairn/core/save_report.hpp"  // IWYU pragma: export
+#include "cairn/core/error.hpp"     // IWYU pragma: export: what it throws
+#include "cairn/core/encoding.hpp"  // IWYU pragma: export
 #include "cairn/state/base.hpp"
 
 namespace cairn::inline v0_1 {

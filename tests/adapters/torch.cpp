@@ -11,9 +11,6 @@
 #include "cairn/load.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
-#if __has_include(<zip.h>)
-#include "cairn/import.hpp"
-#endif
 
 namespace trainers {
 
@@ -69,19 +66,3 @@ TEST_CASE("torch: a trainer goes on bit for bit from a checkpoint in the backgro
   REQUIRE(report->step == 15);
   for (auto step = report->step; step < losses.size(); ++step) CHECK(resumed.step() == losses[step]);
 }
-
-#if __has_include(<zip.h>)
-TEST_CASE("torch: the weights of a file that Python has saved are loaded into a module") {
-  const sample::scratch scratch;
-  cairn::import_options options;
-  options.filter = [](std::string_view name) { return name.starts_with("model."); };
-  cairn::import_file(CAIRN_TESTS "/golden/import/trainer.pt", scratch.path("a"), options);
-  struct {
-    torch::nn::Sequential model{torch::nn::Linear(3, 2)};
-  } trainer;
-  cairn::load(scratch.path("a"), trainer);
-  const auto parameters = trainer.model->parameters();
-  CHECK(parameters[0].equal(torch::arange(6, torch::kFloat).view({2, 3})));
-  CHECK(parameters[1].equal(torch::tensor({0.5F, -0.5F})));
-}
-#endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/chain/leaf_codecs.hpp"
+#include "cairn/chain/encoded_piece.hpp"
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/chain/request_queue.hpp"
+#include "cairn/chain/shared_reads.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/core/io_advice.hpp"
+#include "cairn/core/error.hpp"
 
 #include <cerrno>
 #include <cstdlib>

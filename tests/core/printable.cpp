@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/core/printable.hpp"
+#include "cairn/core/error.hpp"
 
 #include <array>
 #include <random>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/encode/code_table.hpp"
+#include "cairn/encode/code_tables.hpp"
 
 #include "catch.hpp"
 

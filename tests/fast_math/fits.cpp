@@ -9,7 +9,7 @@
 
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
-#include "cairn/schedule/fits/solve.hpp"
+#include "cairn/schedule/fits/fit.hpp"
 #include "cairn/schedule/every.hpp"
 #include "cairn/schedule/mtbf.hpp"
 #include "plain_check.hpp"

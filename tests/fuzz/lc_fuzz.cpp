@@ -71,7 +71,6 @@ void round_trip(cairn::dtype type, unsigned choice, const bytes& input) {
   auto values = tracked;
   cairn::codecs::lc<Bits> codec;
   if (choice % 2 != 0) codec.priority = cairn::promotion::energy;
-  if (choice / 2 % 2 != 0) codec.value = cairn::bucket_value::mean;
   if (choice / 4 % 2 != 0) codec.delta = cairn::delta_kind::ratio;
   if (choice / 8 % 2 != 0) codec.max_error = 1.0;
   if (choice / 16 % 2 != 0) codec.max_delta_l2 = 0.5;

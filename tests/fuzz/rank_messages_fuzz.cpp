@@ -14,7 +14,7 @@
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
-#include "cairn/group/rank_messages.hpp"
+#include "cairn/group/team.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/shard_record.hpp"

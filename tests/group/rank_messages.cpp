@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/group/rank_messages.hpp"
+#include "cairn/group/team.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/plan/item_list.hpp"
+#include "cairn/plan/partition.hpp"
 
 #include <cstdint>
 #include <string>

@@ -47,12 +47,11 @@ MAY_INCLUDE = {
     "arrays.hpp": STAGES | WORDS | {"chain", "inspect.hpp", "save.hpp"},
     "export.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
     "exporter.hpp": STAGES | WORDS | {"export.hpp"},
-    "import": STAGES | WORDS | {"arrays.hpp", "inspect.hpp"},
-    "import.hpp": STAGES | WORDS | {"arrays.hpp", "import", "save.hpp"},
-    "run": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
+    "import.hpp": STAGES | WORDS | {"arrays.hpp", "inspect.hpp", "save.hpp"},
+    "run": STAGES | WORDS | CALLS | {"arrays.hpp", "group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import", "import.hpp", "merge.hpp", "slurm.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "merge.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 MAY_INCLUDE["implementation.hpp"] = {"definitions"}
 FOR_ALL = {"version.hpp"}
@@ -60,11 +59,11 @@ FOR_ALL = {"version.hpp"}
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
-    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape", "save_report"},
-    "state": {"adapter", "adapter_field", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
-    "encode": {"base", "choice", "code_table", "code_tables", "lc", "lc/options"},
+    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape"},
+    "state": {"adapter", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
+    "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
-    "schedule": {"base", "default_policy", "estimator", "failure_models", "mtbf"},
+    "schedule": {"base", "estimator", "every", "mtbf"},
     "adapters": {"armadillo", "boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch", "torch/data", "torch/module", "torch/optimizer", "torch/optimizer_parts", "torch/tensor"},
     "chain": {"options"},
     "group": {"base"},
@@ -73,11 +72,9 @@ PUBLIC = {
 # Headers that define names for users: those of PUBLIC, and those of these namespaces.
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
-# The beginnings of the paths of what cairn.hpp does not include. README.md names the headers; schedule/optimum.hpp is not here, since the
-# default policy plans with it.
-OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/buckets", "encode/simd/half_floats",
-          "encode/simd/lc_kernels", "encode/simd/symbols", "group/mpi.", "group/threads.", "import.", "import/", "merge.", "schedule/checkfreq.", "schedule/coci.", "schedule/combine.",
-          "schedule/even_intervals.", "schedule/fits/", "schedule/policies.", "schedule/simulate.", "slurm.")
+# The beginnings of the paths of what cairn.hpp does not include.
+OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "run/import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
+          "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
           "state/skip.hpp", "state/stored_parts.hpp"}
@@ -91,7 +88,7 @@ INCLUDED_BY = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
-# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters, group/mpi.hpp and import/zip_archive.hpp may include their own library.
+# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters and group/mpi.hpp may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 301  # with the line of the licence
@@ -381,7 +378,7 @@ def rule_dependencies(root, files):
     for name in sorted(build ^ (conan - OPTIONAL)):
         yield f"{name}: named by only one of .cmake/dependencies.cmake and conanfile.py"
     for file in library(files):
-        if file.startswith("include/cairn/adapters/") or file in ("include/cairn/group/mpi.hpp", "include/cairn/import/zip_archive.hpp"):
+        if file.startswith("include/cairn/adapters/") or file == "include/cairn/group/mpi.hpp":
             continue
         for number, quote, name in includes_of(root, file):
             if quote == "<" and not SYSTEM.match(name) and not name.startswith("cairn/") and OWNERS.get(name.split("/")[0]) not in conan:

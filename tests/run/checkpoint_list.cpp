@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/checkpoint_list.hpp"
+#include "cairn/run/series.hpp"
 
 #include <random>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/save_progress.hpp"
+#include "cairn/run/record.hpp"
 
 #include <memory>
 #include <thread>

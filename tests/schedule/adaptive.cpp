@@ -8,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 
@@ -278,37 +277,6 @@ TEST_CASE("a budget of zero leaves the first save and one per longest interval")
   }
 }
 
-TEST_CASE("the curve that it has learned is there again after a restart") {
-  const adaptive fresh({.objective = cairn::schedule::objective::exploratory,
-                        .last_step = 4000,
-                        .mtbf = certain,
-                        .estimator = cairn::estimators::best_of{}});
-  const auto saves_of = [](adaptive policy, bool has_seen, std::uint64_t from) {
-    std::vector<std::uint64_t> saves;
-    moment now{.step = from, .saved_step = from};
-    while (now.step < from + 1000) {
-      ++now.step;
-      now.seconds += now.iteration_seconds = 1;
-      if (has_seen) now.loss = std::exp(-0.003 * static_cast<double>(now.step));
-      if (!policy.should_save(now)) continue;
-      saves.push_back(now.step);
-      now.saved_step = now.step;
-      now.saved_seconds = now.seconds;
-      policy.saved({.step = now.step, .stall_seconds = 0.02});
-    }
-    return std::pair(saves, policy.remember());
-  };
-  auto after = fresh, without = fresh;
-  const auto memory = saves_of(fresh, true, 0).second;
-  after.recall(memory);
-  auto no_curve = memory;
-  std::erase_if(no_curve,
-                [](const auto& note) { return note.first.starts_with("loss") || note.first.starts_with("fit"); });
-  without.recall(no_curve);
-  CHECK(no_curve.size() < memory.size());
-  CHECK(saves_of(after, false, 1000).first != saves_of(without, false, 1000).first);
-}
-
 TEST_CASE("what it has learned is there again after a restart, in another process") {
   run before{adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, whole}, {save_kind::raw, raw}}, 0.3};
   before.go(20'000);
@@ -362,43 +330,16 @@ TEST_CASE("invalid clocks, losses and costs: no step saved twice, no hour withou
   for (const double percent : {0.0, 3.5, 100.0, infinite})
     for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
       for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none})
-        CHECK(saves_of_invalid_run(adaptive({.budget_percent = percent,
-                                             .objective = cairn::schedule::objectives[random() % 5],
-                                             .last_step = 700,
-                                             .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5},
-                                             .estimator = cairn::estimators::best_of{}}),
-                                   cost, random) >= 4);
-}
-
-TEST_CASE("an objective by the loss needs an estimator, where the end is known") {
-  using cairn::schedule::objective;
-  for (const auto what : cairn::schedule::objectives) {
-    CHECK_NOTHROW(adaptive({.objective = what}));
-    if (what == objective::machine_time || what == objective::worker_seconds)
-      CHECK_NOTHROW(adaptive({.objective = what, .last_step = 10}));
-    else
-      CHECK_THROWS_WITH(adaptive({.objective = what, .last_step = 10}),
-                        Catch::Contains("needs an estimator") && Catch::Contains("fits/estimators.hpp"));
-  }
-}
-
-TEST_CASE("a last step and a time of the run that mean nothing are refused") {
-  using std::chrono::seconds;
-  CHECK_THROWS_WITH(adaptive({.last_step = 0}), Catch::Contains("last_step is 0"));
-  CHECK_THROWS_WITH(adaptive({.run_time = seconds(9)}), Catch::Contains("without last_step"));
-  for (const double time : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()})
-    CHECK_THROWS_WITH(adaptive({.last_step = 10, .run_time = std::chrono::duration<double>(time)}),
-                      Catch::Contains("run_time is not above 0"));
-  CHECK_NOTHROW(adaptive({.last_step = 10, .run_time = seconds(9)}));
+        CHECK(saves_of_invalid_run(
+                  adaptive({.budget_percent = percent, .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}}), cost,
+                  random) >= 4);
 }
 
 namespace choosing_when {
 
-using cairn::loss_curve;
 using cairn::moment;
 using cairn::policies::adaptive;
 using cairn::policies::adaptive_options;
-using cairn::schedule::objective;
 using std::chrono::duration;
 
 namespace {
@@ -410,32 +351,20 @@ adaptive optimal(adaptive_options options = {}) {
   return adaptive(std::move(options));
 }
 
-/// A curve that is known.
-struct known {
-  loss_curve truth;
-  void observe(double /*step*/, double /*loss*/) {}
-  [[nodiscard]] std::optional<loss_curve> curve() const { return truth; }
-};
-
-constexpr loss_curve falling{loss_curve::family::exponential, {-0.002, 0, 0, 0}};
 const cairn::mtbf_prior certain = cairn::known_mtbf(duration<double>(5000));
 
 /// Saves of a run in which every save takes `stall` seconds, an iteration one.
 struct run {
   adaptive policy;
   double stall = 0.2;
-  bool tells_loss = true;
   cairn::save_kind kind = cairn::save_kind::whole;
   moment now{};
   std::vector<std::uint64_t> saves{};
 
-  void go(std::uint64_t steps, double noise = 0) {
-    std::mt19937 random(1);
+  void go(std::uint64_t steps) {
     for (std::uint64_t i = 0; i < steps; ++i) {
       ++now.step;
       now.seconds += now.iteration_seconds = 1;
-      if (tells_loss)
-        now.loss = falling.at(static_cast<double>(now.step)) * std::exp(std::normal_distribution<>(0, noise)(random));
       if (!policy.should_save(now)) continue;
       saves.push_back(now.step);
       now.saved_step = now.step;
@@ -443,10 +372,6 @@ struct run {
       now.seconds += stall;
       policy.saved({.step = now.step, .kind = kind, .stall_seconds = stall});
     }
-  }
-  [[nodiscard]] std::size_t between(std::uint64_t from, std::uint64_t to) const {
-    return static_cast<std::size_t>(
-        std::count_if(saves.begin(), saves.end(), [&](auto s) { return s > from && s <= to; }));
   }
 };
 
@@ -469,28 +394,6 @@ TEST_CASE("a stall that is told needs no probe") {
   CHECK(machine.saves[0] > 30);
 }
 
-TEST_CASE("exploratory: most saves where the loss falls most, as the optimum has them") {
-  run exploring{
-      optimal({.objective = objective::exploratory, .last_step = 5000, .mtbf = certain, .estimator = known{falling}})};
-  exploring.go(5000);
-  // The density goes with exp(-0.001 step).
-  CHECK(exploring.between(500, 1500) > 2 * exploring.between(2000, 3000));
-  CHECK(exploring.between(2000, 3000) > 2 * exploring.between(4000, 5000));
-}
-
-TEST_CASE("with a fit instead of the truth it does nearly the same") {
-  const auto saves = [](cairn::any_estimator estimator) {
-    run exploring{optimal(
-        {.objective = objective::exploratory, .last_step = 5000, .mtbf = certain, .estimator = std::move(estimator)})};
-    exploring.go(5000, 0.1);
-    return exploring;
-  };
-  const auto fitted = saves(cairn::estimators::best_of{}), truth = saves(known{falling});
-  for (std::uint64_t from = 500; from < 4500; from += 1000)
-    CHECK(std::abs(static_cast<double>(fitted.between(from, from + 1000)) -
-                   static_cast<double>(truth.between(from, from + 1000))) <= 2);
-}
-
 TEST_CASE("what it has learned is there again after a restart") {
   run before{optimal()};
   before.go(500);
@@ -501,26 +404,6 @@ TEST_CASE("what it has learned is there again after a restart") {
   after.go(400);
   REQUIRE_FALSE(after.saves.empty());
   CHECK(after.saves[0] > 500 + cairn::schedule::probe_steps);  // it need not probe
-}
-
-TEST_CASE("the curve that the optimal policy has learned is there again after a restart") {
-  const adaptive fresh = optimal({.objective = objective::exploratory,
-                                  .last_step = 5000,
-                                  .mtbf = certain,
-                                  .estimator = cairn::estimators::best_of{}});
-  run before{fresh};
-  before.go(2500);
-  run after{fresh};
-  after.policy.recall(before.policy.remember());
-  after.now = {.step = 2500, .saved_step = 2500};
-  after.tells_loss = before.tells_loss = false;
-  after.go(1000);
-  before.now.loss.reset();
-  before.saves.clear();
-  before.now.saved_step = 2500;
-  before.now.saved_seconds = before.now.seconds;
-  before.go(1000);
-  CHECK(after.saves == before.saves);
 }
 
 TEST_CASE("a restore in the same process: the next save is due a whole interval later") {
@@ -541,25 +424,6 @@ TEST_CASE("a restore in the same process: the next save is due a whole interval 
   policy.restarted({.step = first, .after_failure = false});
   now = {.step = first, .saved_step = first};
   CHECK(next_save() == first + interval);
-}
-
-TEST_CASE("known failures count by the age of the process: where old ones fail less, intervals grow") {
-  const auto gaps = [](cairn::any_failures failures) {
-    run machine{optimal({.failures = std::move(failures), .stall = duration<double>(0.2)})};
-    machine.go(4000);
-    const auto gap_at = [&](std::size_t i) {
-      return static_cast<double>(machine.saves.at(i + 1) - machine.saves.at(i));
-    };
-    return std::pair(gap_at(0), gap_at(machine.saves.size() - 2));
-  };
-  const auto [first, last] = gaps(cairn::failures::weibull::of_mean(duration<double>(5000), 0.5));
-  CHECK(last > 1.5 * first);
-  const auto even = gaps(cairn::failures::exponential{duration<double>(5000)});
-  CHECK(std::abs(even.first - even.second) <= 1);
-  CHECK(even.first == Approx(cairn::schedule::daly_interval(0.2, 5000)).margin(1));
-  run safe{optimal({.failures = cairn::failures::never{}, .stall = duration<double>(0.2)})};
-  safe.go(8000);
-  CHECK(safe.saves.size() == 2);  // one per longest interval
 }
 
 TEST_CASE("nothing is asked for while a save runs") {
@@ -585,14 +449,10 @@ TEST_CASE("failures make it save more often") {
 
 TEST_CASE("without a budget, invalid losses, clocks and costs: no step saved twice, no hour without a checkpoint") {
   std::mt19937 random(9);
-  for (const auto what : cairn::schedule::objectives)
-    for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
-      for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none})
-        CHECK(saves_of_invalid_run(optimal({.objective = what,
-                                            .last_step = 700,
-                                            .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5},
-                                            .estimator = cairn::estimators::best_of{}}),
-                                   cost, random) >= 4);
+  for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
+    for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none})
+      CHECK(saves_of_invalid_run(optimal({.mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}}), cost, random) >=
+            4);
 }
 
 TEST_CASE("a policy that chooses no kind learns from saves of every kind") {

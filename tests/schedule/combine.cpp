@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/combine.hpp"
+#include "cairn/schedule/policies.hpp"
 
 #include <chrono>
 

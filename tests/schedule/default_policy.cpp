@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/default_policy.hpp"
+#include "cairn/schedule/every.hpp"
 
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/erasure.hpp"
+#include "cairn/schedule/base.hpp"
 
 #include <functional>
 
@@ -32,23 +32,6 @@ struct last final {
   void saved() {}
 };
 struct last_none final {};
-struct told_late {
-  void on_saved(cost) {}
-};
-struct done {
-  void save_done(cost) {}
-};
-struct as_constructor_named;
-struct restores {
-  void on_restore(cost) {}
-};
-struct restarts {
-  void was_restarted(cost) {}
-};
-struct own_business {
-  void on_saved(int) {}
-};
-
 struct counter {
   virtual ~counter() = default;
   [[nodiscard]] virtual std::unique_ptr<counter> clone() const = 0;
@@ -61,16 +44,12 @@ struct one final : counter {
 }  // namespace
 
 using cairn::detail::has_function_saved;
-using cairn::detail::misspells_saved;
 static_assert(!has_function_saved<none> && !has_function_saved<last_none>);
 static_assert(has_function_saved<right> && has_function_saved<overloaded> && has_function_saved<generic>);
 static_assert(has_function_saved<hidden> && has_function_saved<inherited> && has_function_saved<last>);
 static_assert(!has_function_saved<number>);
 static_assert(!cairn::detail::has_function_recall<right> && !cairn::detail::has_function_remember<right> &&
               !cairn::detail::has_function_restarted<right>);
-static_assert(misspells_saved<told_late, cost> && misspells_saved<done, cost>);
-static_assert(cairn::detail::misspells_restarted<restores, cost> && cairn::detail::misspells_restarted<restarts, cost>);
-static_assert(!misspells_saved<own_business, cost> && !misspells_saved<right, cost> && !misspells_saved<none, cost>);
 
 TEST_CASE("a copy of what is owned behind an interface is deep, and it may be assigned to itself") {
   cairn::detail::cloned<counter> first(std::make_unique<one>());

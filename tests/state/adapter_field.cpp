@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/adapter_field.hpp"
+#include "cairn/state/sharded.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/adapter_problem.hpp"
+#include "cairn/state/user_lines.hpp"
 
 #include <tuple>
 #include <utility>

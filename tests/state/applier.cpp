@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/applier.hpp"
+#include "cairn/state/load_plan.hpp"
 
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/brace_table.hpp"
+#include "cairn/state/leading_bases.hpp"
 
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/checker.hpp"
+#include "cairn/state/load_plan.hpp"
 
 #include <cstdint>
 #include <map>

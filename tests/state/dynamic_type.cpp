@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/dynamic_type.hpp"
+#include "cairn/state/type_id.hpp"
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/field_table.hpp"
+#include "cairn/state/record.hpp"
 
 #include <array>
 #include <cstddef>

@@ -15,7 +15,7 @@
 
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describe.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/load_plan.hpp"
 
 namespace tests {

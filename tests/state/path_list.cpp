@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/path_list.hpp"
+#include "cairn/state/describer.hpp"
 
 #include <cstddef>
 #include <string>

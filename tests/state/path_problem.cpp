@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/path_problem.hpp"
+#include "cairn/state/member_problem.hpp"
 #include "cairn/state/type_problem.hpp"
 
 #include <vector>

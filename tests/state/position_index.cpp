@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/position_index.hpp"
+#include "cairn/state/describer.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/refused_member.hpp"
+#include "cairn/state/member_problem.hpp"
 
 #include <string>
 #include <vector>

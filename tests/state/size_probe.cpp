@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/size_probe.hpp"
+#include "cairn/state/stored_state.hpp"
 
 #include <array>
 #include <list>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/tied_arrays.hpp"
+#include "cairn/state/load_plan.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/walk_choice.hpp"
+#include "cairn/state/walk_holder.hpp"
 
 #include <map>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/walk_pointer.hpp"
+#include "cairn/state/walk_holder.hpp"
 
 #include <algorithm>
 #include <array>

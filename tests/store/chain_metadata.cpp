@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/shard_metadata.hpp"
 
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/encoded_tensors.hpp"
+#include "cairn/store/shard_metadata.hpp"
 
 #include <limits>
 #include <random>

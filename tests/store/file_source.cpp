@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 
 #include <cerrno>
 #include <random>

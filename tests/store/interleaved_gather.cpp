@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/interleaved_gather.hpp"
+#include "cairn/store/shard_bytes.hpp"
 
 #include <algorithm>
 #include <random>

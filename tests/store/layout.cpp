@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "cairn/store/layout_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 

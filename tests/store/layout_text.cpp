@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/layout_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/leaf_storage.hpp"
+#include "cairn/store/layout.hpp"
 
 #include "catch.hpp"
 

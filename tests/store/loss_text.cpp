@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/loss_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 
 #include <limits>
 #include <string>

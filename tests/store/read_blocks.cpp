@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/read_blocks.hpp"
+#include "cairn/store/reader.hpp"
 
 #include <algorithm>
 #include <chrono>

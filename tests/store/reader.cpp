@@ -6,7 +6,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"

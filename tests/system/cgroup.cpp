@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/cgroup.hpp"
+#include "cairn/system/memory.hpp"
 
 #include <filesystem>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/closed_in_children.hpp"
+#include "cairn/store/place_lock.hpp"
 
 #include <string>
 

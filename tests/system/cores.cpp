@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/cores.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/new_directories.hpp"
+#include "cairn/system/posix.hpp"
 
 #include <filesystem>
 #include <fstream>

@@ -18,7 +18,6 @@
 
 #include "cairn/chain/delta_base.hpp"
 #include "cairn/chain/encoded_piece.hpp"
-#include "cairn/chain/leaf_codecs.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/strided.hpp"

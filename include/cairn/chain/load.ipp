@@ -12,7 +12,7 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/shared_reads.hpp"
 #include "cairn/core/as_error.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/store/naming.hpp"

@@ -14,7 +14,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/shard_metadata.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "cairn/chain/encoded_piece.hpp"
-#include "cairn/chain/leaf_codecs.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_table_text.hpp"

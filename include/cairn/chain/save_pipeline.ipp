@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cairn/chain/encoded_piece.hpp"
-#include "cairn/chain/leaf_codecs.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/save_pipeline.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cairn/chain/request_queue.hpp"
 #include "cairn/chain/shared_reads.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/system/clock.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a file records of an encoded piece: codec, dtype and shape of the elements, and the error of a lossy codec.
+// What is recorded of an encoded piece (codec, dtype, shape, the error of a lossy codec), and the report of a save.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/leaf.hpp"
@@ -55,4 +56,22 @@ struct encoding_info {
 };
 
 }  // namespace detail
+
+/// What a save did.
+struct save_report {
+  std::string path{};             ///< of the checkpoint
+  std::uint64_t leaves = 0;       ///< arrays written
+  std::uint64_t bytes = 0;        ///< of all files
+  double seconds = 0;             ///< of encoding, writing and publishing, with the waits for `max_bytes_per_second`
+  std::uint64_t state_bytes = 0;  ///< of the arrays, before encoding
+  bool is_delta = false;          ///< built on another checkpoint
+  std::string parent{};           ///< the name of that checkpoint
+  double encode_seconds = 0;      ///< of `seconds`
+  double write_seconds = 0;       ///< of `seconds`: writing, flushing, publishing
+  /// Path -> what a lossy codec lost there; the largest of its pieces where the leaf is cut.
+  std::map<std::string, loss> lost{};
+  /// Patterns of codec rules that encoded no leaf: misspelled, or hidden by earlier rules.
+  std::vector<std::string> unmatched_rules{};
+};
+
 }  // namespace cairn::inline v0_1

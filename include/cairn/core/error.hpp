@@ -15,9 +15,41 @@
 #include <system_error>
 
 #include "cairn/core/config.hpp"
-#include "cairn/core/io_advice.hpp"
-#include "cairn/core/link_check.hpp"
-#include "cairn/core/printable.hpp"
+#include "cairn/version.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
+[[nodiscard]] std::size_t utf8_bytes(std::string_view text) noexcept;
+
+/// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between them.
+[[nodiscard]] std::string cut(std::string_view text, std::size_t most);
+
+/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the direction of writing are
+/// escaped, for example as \x1b or \u202e. What is printable already stays as it is, backslashes too.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// "; /data/rnus is not there": the highest directory of an absolute path that is missing. Empty if the path is there, and for the location of
+/// a store that is no directory.
+[[nodiscard]] std::string missing_advice(std::string path);
+
+/// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free or that it has no
+/// inodes, a quota, which limit is too low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
+[[nodiscard]] std::string io_advice(std::string path, int number);
+
+}  // namespace cairn::inline v0_1::detail
+
+#define CAIRN_LINK_CHECK_NAME(major, minor, patch) \
+  cairn_##major##_##minor##_##patch##_is_missing_link_it_or_include_cairn_implementation_hpp_in_one_cpp_file
+#define CAIRN_LINK_CHECK_OF(major, minor, patch) CAIRN_LINK_CHECK_NAME(major, minor, patch)
+#define CAIRN_LINK_CHECK CAIRN_LINK_CHECK_OF(CAIRN_VERSION_MAJOR, CAIRN_VERSION_MINOR, CAIRN_VERSION_PATCH)
+
+/// Defined in definitions/state.cpp: in the library, or by implementation.hpp.
+extern "C" void CAIRN_LINK_CHECK() noexcept;
+
+namespace {
+[[gnu::used]] void (*const cairn_link_check)() noexcept = &CAIRN_LINK_CHECK;
+}
 
 namespace cairn::inline v0_1 {
 

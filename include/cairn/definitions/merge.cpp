@@ -2,4 +2,3 @@
 // Merging of deltas. A unit of its own: only programs that include cairn/merge.hpp link it.
 #include "cairn/chain/merge.ipp"
 #include "cairn/chain/merge_parts.ipp"
-#include "cairn/chain/merge_ranks.ipp"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The definitions of schedule/, but for the fits.
-#include "cairn/schedule/default_policy.ipp"
-#include "cairn/schedule/optimum.ipp"
-#include "cairn/schedule/planner.ipp"
-#include "cairn/schedule/simulate.ipp"
-#include "cairn/schedule/workload.ipp"
+// The definitions of schedule/.
+#include "cairn/schedule/adaptive.hpp"
+#include "cairn/schedule/every.hpp"
+#include "cairn/schedule/fits/estimators.ipp"
+#include "cairn/schedule/fits/fit.ipp"
+
+cairn::any_policy cairn::default_policy() { return policies::adaptive(); }

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The definitions of store/ and system/.
-#include "cairn/store/base.ipp"
-#include "cairn/store/chain_metadata.ipp"
 #include "cairn/store/directory.ipp"
-#include "cairn/store/encoded_tensors.ipp"
 #include "cairn/store/index.ipp"
-#include "cairn/store/interleaved_gather.ipp"
 #include "cairn/store/layout.ipp"
-#include "cairn/store/layout_text.ipp"
+#include "cairn/store/leaf_text.ipp"
 #include "cairn/store/memory.ipp"
 #include "cairn/store/naming.ipp"
 #include "cairn/store/owner_record.ipp"
@@ -23,8 +19,6 @@
 #include "cairn/store/structure.ipp"
 #include "cairn/store/writer.ipp"
 #include "cairn/store/writer_ranks.ipp"
-#include "cairn/system/cgroup.ipp"
 #include "cairn/system/json.ipp"
-#include "cairn/system/line_file.ipp"
 #include "cairn/system/memory.ipp"
 #include "cairn/system/parallel.ipp"

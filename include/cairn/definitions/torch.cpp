@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The adapters of libtorch. The target cairn::torch compiles it, in the project that uses it.
 #include "cairn/adapters/torch/data.hpp"
-#include "cairn/adapters/torch/module.ipp"
 #include "cairn/adapters/torch/optimizer.ipp"
 #include "cairn/adapters/torch/tensor.ipp"
 

@@ -17,7 +17,7 @@
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/encoding.hpp"
-#include "cairn/encode/code_table.hpp"
+#include "cairn/encode/code_tables.hpp"
 
 namespace cairn::inline v0_1 {
 

@@ -2,6 +2,7 @@
 // The Huffman code tables of a chain of checkpoints, which stores each once; payloads name it by id.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,9 +10,20 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/encode/code_table.hpp"
+#include "cairn/core/config.hpp"
 
 namespace cairn::inline v0_1 {
+
+/// Bits of the code of each byte value, at most 12; 0: the value has no code.
+using code_lengths = std::array<std::uint8_t, 256>;
+
+/// A table and its id: the XXH3-64 of its lengths.
+struct code_table {
+  std::uint64_t id = 0;
+  code_lengths lengths{};
+
+  friend bool operator==(const code_table&, const code_table&) = default;
+};
 
 /// The tables of a chain of checkpoints, the newest last.
 class code_tables {

@@ -30,7 +30,7 @@ namespace codecs {
 /// are those whose error is larger than `max_error` or that, with delta_kind::ratio, would be below half or above twice the real element. A
 /// leaf with too many of them, more than one in 64 of a block of 2^20 elements, counts as beyond its bound.
 /// Errors: errc::invalid for a bound that is negative or NaN.
-/// Complexity: at least two passes over values and reference for each try; a mean or a promotion by energy makes the first one slower.
+/// Complexity: at least two passes over values and reference for each try; a promotion by energy makes the first one slower.
 /// Source: Chen, Liu, Ren, Jin, "On Efficient Constructions of Checkpoints", ICML 2020; see lc/options.hpp for what is not from
 /// there.
 template <int Bits>
@@ -39,14 +39,10 @@ struct lc {
 
   /// Which buckets get a symbol.
   promotion priority = promotion::magnitude;
-  /// What stands for the members of a bucket.
-  bucket_value value = bucket_value::midpoint;
   /// What is quantized: differences, or ratios, for elements that are not negative, such as second moments.
   delta_kind delta = delta_kind::difference;
   /// No element is farther than this from the real one.
   std::optional<double> max_error{};
-  /// The L2 norm of the error of a leaf is at most this part of the L2 norm of the real elements.
-  std::optional<double> max_relative_l2{};
   /// The L2 norm of the error of a leaf is at most this part of that of the change since the parent; at 1 the delta is no better than the
   /// parent.
   std::optional<double> max_delta_l2{};
@@ -70,9 +66,7 @@ struct lc {
   }
 
  private:
-  [[nodiscard]] detail::lc::options options() const {
-    return {priority, value, delta, max_error, max_relative_l2, max_delta_l2};
-  }
+  [[nodiscard]] detail::lc::options options() const { return {priority, delta, max_error, max_delta_l2}; }
 };
 
 }  // namespace codecs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of group/team.hpp.
+// Definitions of team.hpp.
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cairn/plan/item_list.hpp"
+#include "cairn/plan/partition.hpp"
 
 namespace cairn::inline v0_1::plan {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cairn/run/checkpoint_list.hpp"
+#include "cairn/run/series.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"

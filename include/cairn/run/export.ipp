@@ -23,7 +23,6 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
-#include "cairn/system/new_directories.hpp"
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 

@@ -14,7 +14,7 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"

@@ -17,7 +17,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/structure.hpp"
+#include "cairn/core/catalog.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/store/structure.hpp"
 

@@ -1,17 +1,74 @@
 // SPDX-License-Identifier: MIT
-// Definitions of save.hpp.
+// Definitions of save.hpp, load.hpp, arrays.hpp and report.hpp.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "cairn/arrays.hpp"
+#include "cairn/chain/load.hpp"
+#include "cairn/chain/reader.hpp"
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/load.hpp"
+#include "cairn/report.hpp"
+#include "cairn/run/inspect.ipp"
+#include "cairn/run/record.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/paths.hpp"
 
+namespace cairn::inline v0_1 {
+
+bool save_handle::done() const { return !save_ || save_->done(); }
+
+void save_handle::wait() const {
+  if (save_) save_->wait();
+}
+
+save_report save_handle::get() const {
+  if (!save_) fail(errc::invalid, {"this step started no save"});
+  return save_->get();
+}
+
+}  // namespace cairn::inline v0_1
+
 namespace cairn::inline v0_1::detail {
+
+load_report load(const std::string& path, any_mutable_state state, const load_options& options) {
+  if (!is_checkpoint(path)) return load(stores::directory(path), state, options);
+  refuse_step(options);
+  return with_errors(path + " cannot be loaded", [&] {
+    if (is_single(path)) return load_from(*open_checkpoint(path, options.codecs), state, options);
+    const auto [directory, name] = split_existing(path);
+    auto report = load_named(stores::directory(directory), name, state, options);
+    report.name.clear();
+    return report;
+  });
+}
+
+load_report load(const any_store& store, any_mutable_state state, const load_options& options) {
+  auto report = with_errors(store.location() + " cannot be loaded", [&] { return restore(store, state, options); });
+  if (report) return *std::move(report);
+  fail(errc::not_found, {"there is no checkpoint in ", store.location(), missing_advice(store.location())});
+}
+
+load_report load(const any_store& store, std::string_view name, any_mutable_state state, const load_options& options) {
+  refuse_step(options);
+  return with_errors(sentence({store.location(), "/", name, " cannot be loaded"}),
+                     [&] { return load_named(store, name, state, options); });
+}
+
+load_report load(const checkpoint& from, any_mutable_state state, const load_options& options) {
+  refuse_step(options);
+  if (!options.codecs.empty())
+    fail(errc::invalid, {"codecs are given to load ", from.path(), ", which is open: cairn::open takes them"});
+  return load_from(from.reader(), state, options);
+}
 
 inline save_job job_of(std::string_view name, description what, const save_options& options) {
   save_job job{.name = std::string(name), .what = std::move(what)};
@@ -48,3 +105,57 @@ save_report save(any_store store, std::string_view name, any_state state, const 
 }
 
 }  // namespace cairn::inline v0_1::detail
+
+namespace cairn::inline v0_1 {
+namespace detail {
+
+/// The arrays as leaves, with the structure of another checkpoint.
+inline description describe_arrays(const std::string& path, std::span<const named_array> arrays, structure of_state) {
+  description what{{}, std::move(of_state)};
+  for (const auto& each : arrays) {
+    if (each.name.empty() || each.name == "__metadata__")
+      fail(errc::invalid, {path, ": an array cannot have the name \"", each.name, "\""});
+    if (!each.strides.empty() && each.strides.size() != each.shape.size())
+      fail(errc::invalid, {path, ": \"", each.name, "\" has ", each.shape.size(), " dimensions, and ",
+                           each.strides.size(), " strides"});
+    auto& made = what.leaves.emplace_back();
+    made.path = each.name;
+    made.type = each.type;
+    made.shape = each.shape;
+    made.strides = each.strides;
+    made.memory = static_cast<std::byte*>(const_cast<void*>(each.memory));  // a save does not write to it
+  }
+  return what;
+}
+
+inline void require_same_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like) {
+  std::vector<std::string_view> names;
+  for (const auto& each : arrays) {
+    names.push_back(each.name);
+    if (!like.contains(each.name)) fail(errc::mismatch, {path, ": \"", each.name, "\" is not in ", like.path()});
+    const auto other = like.tensor(each.name);
+    if (each.type != other.type || each.shape != other.shape)
+      fail(errc::mismatch, {path, ": \"", each.name, "\" is ", name(each.type), ' ', to_string(each.shape), ", and in ",
+                            like.path(), " ", name(other.type), ' ', to_string(other.shape)});
+  }
+  std::sort(names.begin(), names.end());
+  for (const auto& each : like.tensors())
+    if (!std::binary_search(names.begin(), names.end(), each.name))
+      fail(errc::mismatch, {path, ": \"", each.name, "\" is missing, which ", like.path(), " has"});
+}
+
+}  // namespace detail
+
+save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const save_options& options) {
+  return detail::save_described(path, options, [&] { return detail::describe_arrays(path, arrays, {}); });
+}
+
+save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
+                        const save_options& options) {
+  return detail::save_described(path, options, [&] {
+    detail::require_same_arrays(path, arrays, like);
+    return detail::describe_arrays(path, arrays, like.reader().contents().structure);
+  });
+}
+
+}  // namespace cairn::inline v0_1

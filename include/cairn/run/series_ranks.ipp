@@ -12,7 +12,7 @@
 #include "cairn/chain/save_pipeline.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/run/own_state.hpp"
-#include "cairn/run/replica_check.hpp"
+#include "cairn/run/state_sum.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/run/series.ipp"
 #include "cairn/store/shard_record.hpp"

@@ -12,7 +12,7 @@
 
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/preempt_plan.hpp"
-#include "cairn/run/replica_check.hpp"
+#include "cairn/run/state_sum.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/index.hpp"

@@ -13,7 +13,64 @@
 #include <vector>
 
 #include "cairn/core/policy_memory.hpp"
-#include "cairn/schedule/erasure.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// Owns an object that derives from `Interface`, and copies it by `Interface::clone`, which returns a std::unique_ptr.
+template <class Interface>
+class cloned {
+ public:
+  explicit cloned(std::unique_ptr<Interface> owned) noexcept : owned_(std::move(owned)) {}
+  cloned(const cloned& other) : owned_(other.owned_->clone()) {}
+  cloned& operator=(const cloned& other) {
+    if (this != &other) owned_ = other.owned_->clone();
+    return *this;
+  }
+  cloned(cloned&&) noexcept = default;
+  cloned& operator=(cloned&&) noexcept = default;
+  ~cloned() = default;
+
+  [[nodiscard]] Interface* operator->() noexcept { return owned_.get(); }
+  [[nodiscard]] const Interface* operator->() const noexcept { return owned_.get(); }
+
+ private:
+  std::unique_ptr<Interface> owned_;
+};
+
+// Optional members are found by their names alone, so that one that would never be called can be refused.
+
+struct hook_names {
+  int saved, restarted, remember, recall;
+};
+
+/// A name that `Type` has too is ambiguous here, whatever its signature and access.
+template <class Type>
+struct with_hook_names : Type, hook_names {};
+
+/// The type in which a name is looked up. A final type cannot be a base, so its own members are named: those that are public and not
+/// overloaded are found.
+template <class Type>
+using hook_lookup = typename std::conditional_t<std::is_final_v<Type>, std::type_identity<Type>,
+                                                std::type_identity<with_hook_names<Type>>>::type;
+
+template <class Type, bool IsNamed>
+inline constexpr bool has_name = std::is_final_v<Type> ? IsNamed : !IsNamed;
+
+/// Data members may have these names.
+template <class Type>
+concept has_function_saved = has_name<Type, requires { &hook_lookup<Type>::saved; }> &&
+                             !requires { requires std::is_member_object_pointer_v<decltype(&Type::saved)>; };
+template <class Type>
+concept has_function_restarted = has_name<Type, requires { &hook_lookup<Type>::restarted; }> &&
+                                 !requires { requires std::is_member_object_pointer_v<decltype(&Type::restarted)>; };
+template <class Type>
+concept has_function_remember = has_name<Type, requires { &hook_lookup<Type>::remember; }> &&
+                                !requires { requires std::is_member_object_pointer_v<decltype(&Type::remember)>; };
+template <class Type>
+concept has_function_recall = has_name<Type, requires { &hook_lookup<Type>::recall; }> &&
+                              !requires { requires std::is_member_object_pointer_v<decltype(&Type::recall)>; };
+
+}  // namespace cairn::inline v0_1::detail
 
 namespace cairn::inline v0_1 {
 
@@ -71,7 +128,7 @@ struct restart {
 
 /// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after `restarted` or
 /// checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and `remembers`. A member of these
-/// names with another signature, a `remember` without a `recall` or the reverse, and some misspellings are compile-time errors.
+/// names with another signature, and a `remember` without a `recall` or the reverse, are compile-time errors.
 ///
 /// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw is only reported, as
 /// event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory after `remember`, and after `recall` or
@@ -115,12 +172,6 @@ consteval void check_hooks() {
   static_assert(remembers<Policy> || !(has_function_remember<Policy> || has_function_recall<Policy>),
                 "a policy with a memory has both `cairn::policy_memory remember() const` and `void recall(const "
                 "cairn::policy_memory&)`");
-  static_assert(observes_saves<Policy> || !misspells_saved<Policy, save_cost>,
-                "saves are reported to a policy by `void saved(const cairn::save_cost&)`");
-  static_assert(observes_restarts<Policy> || !misspells_restarted<Policy, restart>,
-                "restarts are reported to a policy by `void restarted(const cairn::restart&)`");
-  static_assert(remembers<Policy> || !misspells_recall<Policy, policy_memory>,
-                "a policy gets back what it knew by `void recall(const cairn::policy_memory&)`");
 }
 
 }  // namespace detail

@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "cairn/schedule/base.hpp"
-#include "cairn/schedule/erasure.hpp"
 
 namespace cairn::inline v0_1 {
 

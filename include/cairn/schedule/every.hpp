@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two plain policies: every n steps, and every period of time.
+// The two plain policies, every n steps and every period of time; and the default policy, declared without its definition
+// to keep units light.
 #pragma once
 
 #include <chrono>
@@ -9,6 +10,13 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
+
+namespace cairn::inline v0_1 {
+
+/// policies::adaptive, with its default options.
+[[nodiscard]] any_policy default_policy();
+
+}  // namespace cairn::inline v0_1
 
 namespace cairn::inline v0_1::policies {
 

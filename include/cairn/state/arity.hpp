@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/brace_table.hpp"
 #include "cairn/state/leading_bases.hpp"
 #include "cairn/state/member_name.hpp"
 

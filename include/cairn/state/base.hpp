@@ -14,7 +14,6 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/reshape.hpp"
-#include "cairn/core/structure.hpp"
 #include "cairn/state/per_rank.hpp"
 
 namespace cairn::inline v0_1 {

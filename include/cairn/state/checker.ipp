@@ -10,8 +10,8 @@
 
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/state/checker.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/load_plan.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {

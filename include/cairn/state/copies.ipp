@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Definitions of copies.hpp.
+// Definitions of copies.hpp, column_copy.hpp and container_copies.hpp.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+
 #include "cairn/core/error.hpp"
+#include "cairn/state/column_copy.hpp"
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -18,6 +23,50 @@ void check_bits(std::size_t size, std::size_t stored) {
   if (size != stored)
     fail(errc::mismatch, {"has ", stored, " bits in the checkpoint and ", size,
                           " in the state; make it a bitset of that size, or leave it out with filter"});
+}
+
+void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end) {
+  if (end < begin || end > stored.text.size())
+    fail(errc::mismatch,
+         {"has a text and ends in the checkpoint that are no list of strings; leave them out with filter"});
+}
+
+void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*)) {
+  std::vector<std::pair<const void*, std::size_t>> numbered;
+  numbered.reserve(all.size());
+  for (const auto* each : all) numbered.emplace_back(each, numbered.size());
+  std::sort(numbered.begin(), numbered.end(), [&](const auto& a, const auto& b) {
+    if (less(a.first, b.first)) return true;
+    return !less(b.first, a.first) && a.second < b.second;
+  });
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = numbered[i].first;
+}
+
+void check_limits(const size_limits& limits, std::uint64_t stored) {
+  const bool few = stored < limits.least;
+  if (few || stored > limits.most)
+    fail(errc::mismatch, {"has ", stored, " elements in the checkpoint, and in the state it can have ",
+                          few ? "no fewer than " : "at most ", few ? limits.least : limits.most,
+                          few || limits.makes_elements ? "" : ", since their type has no default constructor",
+                          few                     ? "; give it that size before the load"
+                          : limits.makes_elements ? "; give it more room"
+                                                  : "; make them before the load",
+                          ", or leave it out with filter"});
+}
+
+void fail_order() { fail(errc::mismatch, {order_is_null}); }
+
+void check_distinct(std::size_t size, std::size_t stored) {
+  if (size != stored)
+    fail(errc::mismatch,
+         {"has ", stored, " keys or elements in the checkpoint, of which the container in the state takes ", size,
+          ", as some are equal; a vector, a multiset or a multimap takes them all, or leave them out with filter"});
+}
+
+void check_columns(std::size_t keys, std::size_t values) {
+  if (keys != values)
+    fail(errc::mismatch, {"has ", keys, " keys and ", values,
+                          " values in the checkpoint, so it is no map there; leave it out with filter"});
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -2,23 +2,183 @@
 // Collects the leaves and the structure of a state during a walk. A shared object is described once.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/leaf.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/host_buffer.hpp"
-#include "cairn/state/path_list.hpp"
-#include "cairn/state/position_index.hpp"
-#include "cairn/state/shared_objects.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// Finds equal entries of a list of fewer than 2^32 entries. It has 16 to 32 bytes per position: open addressing with linear probing. Hashes
+/// have to differ in their lower bits; entries whose hashes are near each other are near each other in memory.
+class position_index {
+ public:
+  position_index() = default;
+  /// Has memory for `count` entries.
+  explicit position_index(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
+
+  /// The position of the entry that is equal; if there is none, adds `position` and returns it. `is_equal(p)` compares with the entry at
+  /// p, which has the same hash in its lower 32 bits.
+  template <class Equal>
+  std::uint32_t find_or_add(std::size_t hash, std::uint32_t position, const Equal& is_equal) {
+    if (2 * ++size_ > slots_.size()) grow();
+    const auto key = static_cast<std::uint32_t>(hash);
+    for (std::size_t at = key & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      slot& here = slots_[at];
+      if (here.position_plus_one == 0) {
+        here = {key, position + 1};
+
+        return position;
+      }
+      if (here.key == key && is_equal(here.position_plus_one - 1)) {
+        --size_;
+        return here.position_plus_one - 1;
+      }
+    }
+  }
+
+  /// Loads the memory that a later `find_or_add` of that hash needs. Precondition: the table has memory.
+  void prefetch(std::size_t hash) const noexcept {
+    __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash) & (slots_.size() - 1)], 1);
+  }
+
+ private:
+  struct slot {
+    std::uint32_t key = 0;
+    std::uint32_t position_plus_one = 0;  // 0: empty
+  };
+
+  void grow() {
+    std::vector<slot> larger(slots_.empty() ? 16 : 2 * slots_.size());
+    for (const slot& each : slots_) {
+      if (each.position_plus_one == 0) continue;
+      std::size_t at = each.key & (larger.size() - 1);
+      while (larger[at].position_plus_one != 0) at = (at + 1) & (larger.size() - 1);
+      larger[at] = each;
+    }
+    slots_ = std::move(larger);
+  }
+
+  std::vector<slot> slots_;  // a power of two
+  std::size_t size_ = 0;
+};
+
+/// Precondition: fewer than 2^32 paths.
+class path_list {
+ public:
+  /// The path of an entry.
+  void add(std::string_view path) {
+    text_ += path;
+    ends_.push_back(text_.size());
+  }
+  /// The path of a leaf.
+  void add_leaf(std::string_view path) {
+    leaves_.push_back(static_cast<std::uint32_t>(ends_.size()));
+    add(path);
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return text_.size(); }
+  /// Memory for that many paths, and bytes of all of them.
+  void reserve(std::size_t paths, std::size_t bytes) {
+    text_.reserve(bytes);
+    ends_.reserve(paths);
+    leaves_.reserve(paths);
+  }
+  /// Valid until the next path is added.
+  [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::string_view(text_).substr(begin, ends_[i] - begin);
+  }
+
+  /// A path that two leaves have, if there is one. O(n).
+  [[nodiscard]] std::optional<std::string_view> find_duplicate_leaf() const {
+    position_index seen(leaves_.size());
+    std::array<std::size_t, 16> hashes{};  // of the next leaves, whose slots are loaded together
+    for (std::size_t first = 0; first < leaves_.size(); first += hashes.size()) {
+      const std::size_t count = (std::min)(hashes.size(), leaves_.size() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        hashes[i] = std::hash<std::string_view>{}((*this)[leaves_[first + i]]);
+        seen.prefetch(hashes[i]);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        const std::uint32_t leaf = leaves_[first + i];
+        const std::string_view path = (*this)[leaf];
+        if (seen.find_or_add(hashes[i], leaf, [&](std::uint32_t other) { return (*this)[other] == path; }) != leaf)
+          return path;
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> ends_;      // of each path in `text_`
+  std::vector<std::uint32_t> leaves_;  // the positions of their paths
+};
+
+/// Collects the shared objects of a state while it is described, in the order of the walk. Two pointers share an object if they lead to the same
+/// whole object: to one address and one type. A load could not share memory in other ways: `refuse_overlaps` finds pointers to a part of a
+/// shared object, and pointers to a part of the state. It does not look into containers that are saved as copies, such as sets and vectors
+/// of strings.
+class shared_objects {
+ public:
+  /// `paths`: those of the leaves and entries so far, in the order of the walk.
+  explicit shared_objects(const path_list& paths) noexcept : paths_(paths) {}
+
+  /// A part of the state, which is at a path of `path_size` characters. Its leaves and entries follow.
+  void visit(const void* object, std::size_t path_size) {
+    visits_.push_back({object, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint32_t>(path_size)});
+  }
+
+  /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves` leaves before it,
+  /// and ends with `end`. Keeps the object.
+  std::string_view begin(const std::string& path, const found_object& found, std::shared_ptr<void> object,
+                         std::size_t leaves);
+  void end(std::size_t leaves);
+
+  /// errc::invalid: a shared object is also a part of another object, with both paths. O(n log m) for n parts and m shared objects.
+  void refuse_overlaps(const std::vector<leaf>& leaves) const;
+
+ private:
+  struct visited {
+    const void* object;
+    std::uint32_t first_path;  // index in `paths_` of the first path in it
+    std::uint32_t path_size;
+  };
+  struct shared {
+    std::string path;
+    const type_id* type = nullptr;
+    std::size_t first_visit = 0, last_visit = 0;  // of its walk: [first, last)
+    std::size_t first_leaf = 0, last_leaf = 0;
+    std::shared_ptr<void> object{};  // kept, so that no other object takes its address
+  };
+  using shared_map = std::map<const std::byte*, shared>;
+
+  [[nodiscard]] std::string path_of(const visited& part) const;
+  [[noreturn]] static void fail_overlap(const std::string& path, std::string_view other);
+
+  const path_list& paths_;
+  std::vector<visited> visits_;
+  shared_map objects_;
+  std::vector<shared*> open_;  // whose walks have not ended
+};
 
 /// Arrays that have been described already: finds the leaf of one by its memory.
 class array_index {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bytes of leaves that both walks of a load need: the check reads them, and the second walk does not read them again.
+// Reads one stored leaf into memory of any dtype and layout.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/leaf.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -39,5 +40,9 @@ class fetched_leaves {
   std::map<std::size_t, std::vector<std::byte>> kept_;
   std::uint64_t room_;
 };
+
+/// Fetches leaf `index` by `by` into `to`, which has as many elements; or fewer in some of as many dimensions: these get the
+/// first ones. Converts and scatters as needed. errc::mismatch: a value does not fit the dtype of `to`.
+void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to);
 
 }  // namespace cairn::inline v0_1::detail

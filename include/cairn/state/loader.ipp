@@ -7,10 +7,10 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
-#include "cairn/state/fetch_leaf.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
-#include "cairn/state/size_probe.hpp"
+#include "cairn/state/stored_state.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/dynamic_type.hpp"
+#include "cairn/state/type_id.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"

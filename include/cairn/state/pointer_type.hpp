@@ -10,7 +10,6 @@
 #include <typeinfo>
 #include <vector>
 
-#include "cairn/state/dynamic_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/type_id.hpp"
 

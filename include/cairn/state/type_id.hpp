@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Tells types apart without RTTI.
+// Tells types apart, without RTTI too; and the class of an object behind a pointer to a base class, which needs RTTI.
 #pragma once
 
 #include <compare>
 #include <cstddef>
+#include <memory>
 #include <string_view>
+#include <type_traits>
+#include <typeinfo>
 
 #include "cairn/state/member_name.hpp"
 
@@ -33,5 +36,36 @@ consteval type_id make_type_id() {
 
 template <class Type>
 inline constexpr type_id type_id_of = make_type_id<Type>();
+
+/// A whole object and its class.
+struct dynamic_object {
+  const void* address;
+  const std::type_info* type;
+};
+
+#if defined(__cpp_rtti)
+inline constexpr bool has_rtti = true;
+
+template <class Type>
+inline constexpr const std::type_info* type_info_of = &typeid(Type);
+
+template <class Base>
+dynamic_object whole_object(const Base& object) {
+  if constexpr (std::is_polymorphic_v<Base>)
+    return {dynamic_cast<const void*>(std::addressof(object)), &typeid(object)};
+  else
+    return {std::addressof(object), &typeid(Base)};
+}
+#else
+inline constexpr bool has_rtti = false;
+
+template <class Type>
+inline constexpr const std::type_info* type_info_of = nullptr;
+
+template <class Base>
+dynamic_object whole_object(const Base& object) {
+  return {std::addressof(object), nullptr};
+}
+#endif
 
 }  // namespace cairn::inline v0_1::detail

@@ -10,16 +10,14 @@
 #include <utility>
 #include <variant>
 
-#include "cairn/state/adapter_problem.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
-#include "cairn/state/path_problem.hpp"
+#include "cairn/state/member_problem.hpp"
 #include "cairn/state/pointer_problem.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
-#include "cairn/state/refused_member.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/user_lines.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/adapter_field.hpp"
+#include "cairn/state/sharded.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
@@ -19,11 +19,10 @@
 #include "cairn/state/per_rank.hpp"
 #include "cairn/state/refuse.hpp"  // IWYU pragma: export
 #include "cairn/state/state.hpp"
-#include "cairn/state/walk_choice.hpp"
+#include "cairn/state/walk_holder.hpp"
 #include "cairn/state/walk_fixed.hpp"
 #include "cairn/state/walk_map.hpp"
 #include "cairn/state/walk_object.hpp"
-#include "cairn/state/walk_pointer.hpp"
 #include "cairn/state/walk_sequence.hpp"
 #include "cairn/state/walk_tensor.hpp"
 #include "cairn/state/walk_versioned.hpp"

@@ -16,11 +16,10 @@
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/directory_transaction.hpp"
-#include "cairn/store/file_source.hpp"
+#include "cairn/store/file_sink.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/place_lock.hpp"
-#include "cairn/system/closed_in_children.hpp"
 #include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 

@@ -18,7 +18,6 @@
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/place_lock.hpp"
-#include "cairn/system/closed_in_children.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {

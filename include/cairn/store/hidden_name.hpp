@@ -3,12 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 
+#include <sys/random.h>
+
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/system/random_number.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// 64 random bits. Not by std::random_device: libstdc++ takes the processor's RDSEED, which repeats numbers on some (AMD-SB-7055).
+[[nodiscard]] inline std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    number = std::random_device()();  // a sandbox without the call
+  return number;
+}
+
+}  // namespace cairn::inline v0_1::detail
 
 namespace cairn::inline v0_1::stores::detail {
 

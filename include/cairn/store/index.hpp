@@ -10,10 +10,9 @@
 
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/checkpoint_info.hpp"
-#include "cairn/core/structure.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/chain_metadata.hpp"
-#include "cairn/store/leaf_storage.hpp"
+#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/layout.hpp"
 #include "cairn/store/naming.hpp"
 
 namespace cairn::inline v0_1::detail {

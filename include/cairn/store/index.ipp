@@ -11,8 +11,6 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/chain_metadata.hpp"
-#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/indexed_leaves.hpp"
 #include "cairn/store/naming.hpp"

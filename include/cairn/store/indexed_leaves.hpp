@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/store/layout_text.hpp"
-#include "cairn/store/leaf_storage.hpp"
-#include "cairn/store/loss_text.hpp"
-#include "cairn/store/shape_text.hpp"
+#include "cairn/store/leaf_text.hpp"
+#include "cairn/store/layout.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of a leaf are: how it is cut into pieces, and which shard has each of them.
+// Where the elements of a leaf are: how it is cut into pieces, and which shard has each of them; and what is known of its
+// encoding without its shards.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "cairn/core/box.hpp"
+#include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -82,5 +84,36 @@ void for_each_piece(const leaf_layout& layout, const extents& shape, const std::
 
 /// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.
 [[nodiscard]] std::string slice_key(std::string_view path, const placed_piece& piece);
+
+/// Of a leaf with pieces that are encoded. Pieces that are not, since that does not pay, may lie beside them.
+struct leaf_encoding {
+  std::string codec;           ///< of the first encoded piece
+  bool relative = false;       ///< a piece is applied to the elements of the parent
+  std::uint64_t stored = 0;    ///< bytes of all pieces
+  std::optional<loss> lost{};  ///< the largest of each kind over the pieces
+
+  friend bool operator==(const leaf_encoding&, const leaf_encoding&) = default;
+};
+
+/// Adds the encoding of some pieces to that of others, except for `stored`.
+inline void add_encoding(std::optional<leaf_encoding>& all, const leaf_encoding& more) {
+  if (!all) all.emplace().codec = more.codec;
+  all->relative = all->relative || more.relative;
+  if (more.lost) all->lost = worse(all->lost.value_or(loss{}), *more.lost);
+}
+
+/// Adds a piece of `bytes` stored bytes to what is known of its leaf. `how`: null if the piece is not encoded.
+inline void add_piece(std::optional<leaf_encoding>& all, std::uint64_t& all_bytes, const encoding_info* how,
+                      std::uint64_t bytes) {
+  all_bytes += bytes;
+  if (how != nullptr) add_encoding(all, {how->codec, how->relative, 0, how->lost});
+  if (all) all->stored = all_bytes;
+}
+
+struct leaf_storage {
+  leaf_layout layout;
+  std::shared_ptr<const leaf_encoding> encoded;   ///< null: no piece is encoded
+  std::shared_ptr<const restored_loss> restored;  ///< null: the elements have been restored from no lossy checkpoint
+};
 
 }  // namespace cairn::inline v0_1::detail

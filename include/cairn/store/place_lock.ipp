@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of store/place_lock.hpp.
+// Definitions of place_lock.hpp.
 #pragma once
 
 #include <algorithm>

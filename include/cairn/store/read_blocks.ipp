@@ -12,7 +12,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/read_blocks.hpp"
+#include "cairn/store/reader.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 

@@ -9,7 +9,6 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/read_blocks.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"

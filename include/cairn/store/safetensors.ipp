@@ -13,7 +13,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/safetensors.hpp"
-#include "cairn/store/shape_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 

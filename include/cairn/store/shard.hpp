@@ -11,7 +11,7 @@
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
-#include "cairn/store/chain_metadata.hpp"
+#include "cairn/store/shard_metadata.hpp"
 #include "cairn/store/layout.hpp"
 #include "cairn/store/safetensors.hpp"
 

@@ -12,13 +12,53 @@
 #include <vector>
 
 #include "cairn/core/box.hpp"
+#include "cairn/core/catalog.hpp"
+#include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/structure.hpp"
-#include "cairn/store/chain_metadata.hpp"
-#include "cairn/store/encoded_tensors.hpp"
 #include "cairn/store/safetensors.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// By tensor key.
+using encoded_tensors = std::map<std::string, encoding_info, std::less<>>;
+
+/// A stored byte stands for at most this many bytes of elements. This bounds a reader's memory by the size of the file.
+inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
+
+/// {"w":{"codec":"lc2","dtype":"F32","shape":[2,3],"relative":1,"max_error":0.5,"relative_l2":0.01,"delta_l2":0.2}}. The last four are
+/// left out where they do not apply. errc::invalid for names that are not UTF-8.
+[[nodiscard]] std::string write_encoded_tensors(const encoded_tensors& all);
+
+/// The encodings of `text`. errc::corrupt names `origin`.
+[[nodiscard]] encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin);
+
+/// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as the checkpoint
+/// restores the same values, even when merging stores them in other bytes.
+struct checkpoint_ref {
+  std::string name;
+  std::uint64_t id = 0;
+
+  friend bool operator==(const checkpoint_ref&, const checkpoint_ref&) = default;
+};
+
+/// Huffman tables by the digits of their ids, each one hexadecimal digit per byte value. The store does not read them.
+using stored_tables = std::map<std::string, std::string, std::less<>>;
+
+/// {"0123456789abcdef":"<256 digits>"}
+[[nodiscard]] std::string write_tables(const stored_tables& tables);
+
+/// The tables of `text`. errc::corrupt names `origin`.
+[[nodiscard]] stored_tables read_tables(std::string_view text, std::string_view origin);
+
+/// {"name":"step-000000120","id":"0123456789abcdef"}
+void write_parent(json_writer& json, const checkpoint_ref& parent);
+
+/// The form of a parent, which is read into `parent`.
+[[nodiscard]] json_form parent_form(checkpoint_ref& parent);
+
+/// The form of a string of 16 hexadecimal digits, whose number is passed to `use`.
+[[nodiscard]] json_form digits_form(std::function<void(std::uint64_t)> use);
 
 inline constexpr std::string_view format_version = "2";
 

@@ -6,12 +6,91 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/shape_text.hpp"
+#include "cairn/store/leaf_text.hpp"
+#include "cairn/store/naming.hpp"
 #include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+std::string write_encoded_tensors(const encoded_tensors& all) {
+  json_writer json;
+  json.begin_object();
+  for (const auto& [key, how] : all) {
+    json.key(key, "the path").begin_object();
+    json.key("codec").text(how.codec, "the codec's name").key("dtype").text(name(how.type));
+    write_shape(json.key("shape"), how.shape);
+    if (how.relative) json.key("relative").natural(1);
+    if (how.lost) write_loss(json, *how.lost);
+    json.end_object();
+  }
+  return json.end_object().take();
+}
+
+encoded_tensors read_encoded_tensors(std::string_view text, std::string_view origin) {
+  encoded_tensors all;
+  encoding_info* how = nullptr;
+  const auto lost = [&]() -> loss& { return how->lost ? *how->lost : how->lost.emplace(); };
+  const auto set_codec = [&](const json_value& codec) {
+    how->codec = codec.text;
+    return codec.text.empty() ? "is empty" : "";
+  };
+  const auto set_relative = [&](const json_value& flag) {
+    how->relative = flag.natural == 1;
+    return flag.natural > 1 ? "is neither 0 nor 1" : "";
+  };
+  const auto one = json_object({{"codec", json_text(set_codec)},
+                                {"dtype", dtype_form([&]() -> dtype& { return how->type; })},
+                                {"shape", shape_form([&]() -> extents& { return how->shape; })},
+                                {"relative", json_natural(set_relative), false},
+                                loss_field("max_error", lost),
+                                loss_field("relative_l2", lost),
+                                loss_field("delta_l2", lost)});
+  read_json(text, sentence({origin, ": malformed cairn.encoded"}),
+            json_map(one, [&](std::string_view key) { return make_member(all, key, how); }));
+  return all;
+}
+
+void write_parent(json_writer& json, const checkpoint_ref& parent) {
+  json.begin_object().key("name").text(parent.name, "the parent's name");
+  json.key("id").text(to_hex(parent.id)).end_object();
+}
+
+json_form digits_form(std::function<void(std::uint64_t)> use) {
+  return json_text([use = std::move(use)](const json_value& digits) {
+    const auto value = parse_hex(digits.text);
+    if (value) use(*value);
+    return value ? "" : "is not 16 hexadecimal digits";
+  });
+}
+
+json_form parent_form(checkpoint_ref& parent) {
+  const auto set_name = [&](const json_value& name) {
+    parent.name = name.text;
+    return is_checkpoint_name(name.text) ? "" : "cannot name a checkpoint";
+  };
+  return json_object({{"name", json_text(set_name)}, {"id", digits_form([&](std::uint64_t id) { parent.id = id; })}});
+}
+
+std::string write_tables(const stored_tables& tables) {
+  json_writer json;
+  json.begin_object();
+  for (const auto& [id, lengths] : tables) json.key(id, "the table's id").text(lengths, "the table");
+  return json.end_object().take();
+}
+
+stored_tables read_tables(std::string_view text, std::string_view origin) {
+  stored_tables tables;
+  std::string* table = nullptr;
+  read_json(text, sentence({origin, ": malformed cairn.tables"}),
+            json_map(json_text([&](const json_value& lengths) {
+                       *table = lengths.text;
+                       return lengths.text.size() == 256 ? "" : "is not 256 digits";
+                     }),
+                     [&](std::string_view id) { return make_member(tables, id, table); }));
+  return tables;
+}
 
 void write_slice(json_writer& json, std::string_view key, const slice_info& slice) {
   json.key(key, "the path").begin_object().key("leaf").text(slice.leaf, "the path");

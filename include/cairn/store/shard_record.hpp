@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/structure.hpp"
+#include "cairn/core/catalog.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/leaf_storage.hpp"
+#include "cairn/store/layout.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -5,8 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "cairn/store/loss_text.hpp"
-#include "cairn/store/shape_text.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/store/shard_record.hpp"
 #include "cairn/store/structure.hpp"
 #include "cairn/system/json.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cairn/core/structure.hpp"
+#include "cairn/core/catalog.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {

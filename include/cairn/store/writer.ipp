@@ -7,7 +7,6 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/interleaved_gather.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard_bytes.hpp"

@@ -21,7 +21,6 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
-#include "cairn/core/printable.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"
 

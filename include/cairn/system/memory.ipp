@@ -1,20 +1,93 @@
 // SPDX-License-Identifier: MIT
-// Definitions of system/memory.hpp.
+// Definitions of memory.hpp.
 #pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <string>
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
 
-#include <algorithm>
-#include <string>
-
 #include "cairn/core/error.hpp"
-#include "cairn/system/cgroup.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+/// The number that a file holds; `no_limit` for "max", and if it cannot be read.
+[[nodiscard]] inline std::uint64_t limit_of_file(const std::string& path) {
+  const auto text = posix::text_of(path);
+  std::uint64_t limit = no_limit;
+  std::from_chars(text.data(), text.data() + text.size(), limit);
+  return limit;
+}
+
+/// The number after `key` at the beginning of a line; 0 if there is none.
+[[nodiscard]] inline std::uint64_t number_after(const std::string& text, const std::string& key) {
+  const auto at = ('\n' + text).find('\n' + key);
+  std::uint64_t number = 0;
+  if (at == text.npos) return number;
+  const auto digits = text.find_first_not_of(" :\t", at + key.size());
+  if (digits != text.npos) std::from_chars(text.data() + digits, text.data() + text.size(), number);
+  return number;
+}
+
+/// Calls `see(directory, is_version_2)` for the group of a process and those around it. The part of the path that a container does not see has no
+/// files.
+template <class See>
+void for_each_group(std::string_view membership, const std::string& mount, const See& see) {
+  while (!membership.empty()) {  // lines of number:controllers:path
+    const auto line = membership.substr(0, membership.find('\n'));
+    membership.remove_prefix(std::min(membership.size(), line.size() + 1));
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == line.npos || second == line.npos) continue;
+    const auto controllers = "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
+    const bool is_version_2 = controllers == ",,";
+    if (!is_version_2 && controllers.find(",memory,") == controllers.npos) continue;
+    auto path = line.substr(second + 1);
+    if (path.find("/..") != path.npos) path = {};  // outside of what a container sees
+    while (true) {
+      see(mount + (is_version_2 ? "" : "/memory") + std::string(path) + "/", is_version_2);
+      const auto parent = path.rfind('/');
+      if (path == "/" || parent == path.npos) break;
+      path = path.substr(0, parent);
+    }
+  }
+}
+
+std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount, std::uint64_t swap) {
+  std::uint64_t least = no_limit;
+  for_each_group(membership, mount, [&](const std::string& group, bool is_version_2) {
+    const auto memory = limit_of_file(group + (is_version_2 ? "memory.max" : "memory.limit_in_bytes"));
+    if (memory < no_limit - swap)
+      least =
+          std::min(least, memory + (is_version_2 ? std::min(swap, limit_of_file(group + "memory.swap.max")) : swap));
+  });
+  return least;
+}
+
+memory_left cgroup_memory_left(std::string_view membership, const std::string& mount) {
+  memory_left least;
+  for_each_group(membership, mount, [&](const std::string& group, bool is_version_2) {
+    const auto limit_file = group + (is_version_2 ? "memory.max" : "memory.limit_in_bytes");
+    const auto limit = limit_of_file(limit_file);
+    const auto used = limit_of_file(group + (is_version_2 ? "memory.current" : "memory.usage_in_bytes"));
+    if (limit == no_limit || used == no_limit) return;
+    const auto files =
+        number_after(posix::text_of(group + "memory.stat"), is_version_2 ? "inactive_file " : "total_inactive_file ");
+    const auto in_use = used - std::min(used, files);
+    if (const auto left = limit - std::min(limit, in_use); left < least.bytes) least = {left, limit_file};
+  });
+  return least;
+}
+
+std::uint64_t cgroup_memory(std::uint64_t swap) {
+  return cgroup_memory(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
+}
 
 std::uint64_t machine_memory() {
   static const std::uint64_t most = [] {

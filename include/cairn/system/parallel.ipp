@@ -9,7 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "cairn/system/cores.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/start_thread.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/encode/huffman/depths.hpp"
+#include "cairn/encode/huffman/code.hpp"
 
 #include <algorithm>
 #include <bit>

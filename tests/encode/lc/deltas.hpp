@@ -99,13 +99,9 @@ inline bytes reference_step(const bytes& real, const bytes& tracked, cairn::dtyp
                             const cairn::detail::lc::options& options, unsigned bits) {
   struct members {
     std::vector<float> all;
-    [[nodiscard]] float value(cairn::bucket_value kind) const {
+    [[nodiscard]] float midpoint() const {
       const auto [low, high] = std::minmax_element(all.begin(), all.end());
-      if (kind == cairn::bucket_value::midpoint)
-        return static_cast<float>((static_cast<double>(*low) + static_cast<double>(*high)) / 2);
-      double sum = 0;
-      for (const float d : all) sum += static_cast<double>(d);
-      return static_cast<float>(sum / static_cast<double>(all.size()));
+      return static_cast<float>((static_cast<double>(*low) + static_cast<double>(*high)) / 2);
     }
   };
   std::map<std::uint32_t, members> buckets;
@@ -129,7 +125,7 @@ inline bytes reference_step(const bytes& real, const bytes& tracked, cairn::dtyp
   };
   std::vector<entry> line;
   for (const auto& [key, b] : buckets) {
-    const float value = b.value(options.value);
+    const float value = b.midpoint();
     const double size = std::abs(static_cast<double>(value));
     line.push_back(
         {key, value,

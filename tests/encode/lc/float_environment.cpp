@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/encode/lc/float_environment.hpp"
+#include "cairn/encode/lc/elements.hpp"
 
 #include "catch.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 #include <algorithm>
 #include <bit>

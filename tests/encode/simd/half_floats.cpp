@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/encode/simd/half_floats.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 #include <bit>
 #include <cmath>

@@ -6,11 +6,8 @@
 
 #include <hwy/targets.h>
 
-#include "cairn/encode/simd/buckets.hpp"
-#include "cairn/encode/simd/half_floats.hpp"
-#include "cairn/encode/simd/planes.hpp"
-#include "cairn/encode/simd/symbols.hpp"
-#include "cairn/encode/simd/zeros.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
+#include "cairn/encode/simd/lossless_kernels.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/encode/simd/zeros.hpp"
+#include "cairn/encode/simd/lossless_kernels.hpp"
 
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/schedule/fits/curve_basis.hpp"
+#include "cairn/schedule/fits/fit.hpp"
 
 #include <cmath>
 #include <random>

@@ -27,13 +27,11 @@ struct bucket {
   bucket_key key = 0;
   std::uint64_t count = 0;  ///< 0: not counted
   float min = 0, max = 0;   ///< of the members
-  double mean = 0;          ///< of the members; 0: not counted
 };
 
-/// The value that stands for the members. Computed in double, so that nothing overflows, and rounded once.
-[[nodiscard]] inline float value_of(const bucket& b, bucket_value kind) noexcept {
-  return static_cast<float>(kind == bucket_value::mean ? b.mean
-                                                       : (static_cast<double>(b.max) + static_cast<double>(b.min)) / 2);
+/// The value that stands for the members, as published. Computed in double, so that nothing overflows, and rounded once.
+[[nodiscard]] inline float midpoint_of(const bucket& b) noexcept {
+  return static_cast<float>((static_cast<double>(b.max) + static_cast<double>(b.min)) / 2);
 }
 
 /// Statistics of all buckets of a delta. They are integers, so the order of elements does not matter.
@@ -49,7 +47,6 @@ class bucket_table {
       const bool zero = bits << 1 == 0;
       zeros_ += zero;
       c.count += !zero;
-      c.mantissas += mantissa;
       c.least = std::min(c.least, zero ? mantissa_mask : mantissa);
       c.greatest = std::max(c.greatest, mantissa);
     }
@@ -59,7 +56,6 @@ class bucket_table {
     zeros_ += more.zeros_;
     for (std::size_t k = 0; k < bucket_keys; ++k) {
       cells_[k].count += more.cells_[k].count;
-      cells_[k].mantissas += more.cells_[k].mantissas;
       cells_[k].least = std::min(cells_[k].least, more.cells_[k].least);
       cells_[k].greatest = std::max(cells_[k].greatest, more.cells_[k].greatest);
     }
@@ -78,12 +74,7 @@ class bucket_table {
       if (c.count == 0 || key % 256 == 255) continue;
       const bool negative = key >= 256;
       const auto end = [&](std::uint32_t mantissa) { return std::bit_cast<float>(key << 23 | mantissa); };
-      bucket b{key, c.count, end(negative ? c.greatest : c.least), end(negative ? c.least : c.greatest), 0};
-      const int exponent = std::max<int>(static_cast<int>(key % 256), 1) - 150;  // of the mantissa's last bit
-      const std::uint64_t ones = key % 256 != 0 ? c.count << 23 : 0;
-      b.mean = std::ldexp(static_cast<double>(c.mantissas + ones) / static_cast<double>(c.count), exponent);
-      if (negative) b.mean = -b.mean;
-      found.push_back(b);
+      found.push_back({key, c.count, end(negative ? c.greatest : c.least), end(negative ? c.least : c.greatest)});
     }
     return found;
   }
@@ -91,7 +82,7 @@ class bucket_table {
  private:
   static constexpr std::uint32_t mantissa_mask = 0x7F'FFFF;
   struct cell {
-    std::uint64_t count = 0, mantissas = 0;
+    std::uint64_t count = 0;
     std::uint32_t least = mantissa_mask, greatest = 0;
   };
   std::array<cell, bucket_keys> cells_{};
@@ -109,14 +100,14 @@ struct promoted {
 /// The `most` buckets of highest priority, in this order; of equal ones the positive first. The result for a smaller `most` is a
 /// prefix of the result for a larger one.
 [[nodiscard]] inline std::vector<promoted> promote(std::span<const bucket> buckets, promotion priority,
-                                                   bucket_value kind, std::size_t most) {
+                                                   std::size_t most) {
   struct candidate {
     promoted chosen;
     double weight;
   };
   std::vector<candidate> line;
   for (const auto& b : buckets) {
-    const float value = value_of(b, kind);
+    const float value = midpoint_of(b);
     const double size = std::abs(static_cast<double>(value));
     line.push_back(
         {{b.key, value}, priority == promotion::magnitude ? size : size * size * static_cast<double>(b.count)});

@@ -15,7 +15,6 @@
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/codec.hpp"
 #include "cairn/encode/lc/elements.hpp"
-#include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 #include "cairn/encode/lc/survey.hpp"
@@ -44,7 +43,6 @@ inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 
 
 [[nodiscard]] inline bool is_within(const loss& lost, const options& how) noexcept {
   return (!how.max_error || lost.max_error <= *how.max_error) &&
-         (!how.max_relative_l2 || lost.relative_l2 <= *how.max_relative_l2) &&
          (!how.max_delta_l2 || lost.delta_l2 <= *how.max_delta_l2);
 }
 
@@ -202,7 +200,7 @@ std::size_t bound(dtype type, std::size_t bytes) {
 
 encode_result encode(const options& how, unsigned bits, std::string_view name, const encode_request& in,
                      std::span<std::byte> out) {
-  for (const auto& each : {how.max_error, how.max_relative_l2, how.max_delta_l2})
+  for (const auto& each : {how.max_error, how.max_delta_l2})
     if (each && (is_nan(*each) || *each < 0))
       fail(errc::invalid, {in.path, ": a bound of codec ", name, " is negative or NaN"});
   if (!has_delta(in)) return codecs::lossless{}.encode(in, out);

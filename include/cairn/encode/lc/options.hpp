@@ -14,12 +14,6 @@ enum class promotion {
   energy      ///< those with most of the delta's sum of squares: count x value^2; not from the paper
 };
 
-/// The value that stands for all members of a bucket.
-enum class bucket_value {
-  midpoint,  ///< (max + min) / 2, as published
-  mean       ///< not from the paper
-};
-
 /// What is quantized: the change of an element from a, which a reader restores from the parent, to the real element u.
 enum class delta_kind {
   difference,  ///< u - a, as published
@@ -33,13 +27,11 @@ namespace detail::lc {
 /// See codecs::lc.
 struct options {
   promotion priority = promotion::magnitude;
-  bucket_value value = bucket_value::midpoint;
   delta_kind delta = delta_kind::difference;
   std::optional<double> max_error{};
-  std::optional<double> max_relative_l2{};
   std::optional<double> max_delta_l2{};
 
-  [[nodiscard]] bool has_bound() const noexcept { return max_error || max_relative_l2 || max_delta_l2; }
+  [[nodiscard]] bool has_bound() const noexcept { return max_error || max_delta_l2; }
 };
 
 }  // namespace detail::lc

@@ -17,7 +17,7 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/lc/options.hpp"
-#include "cairn/encode/simd/symbols.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 
@@ -106,8 +106,8 @@ struct step_code {
 
 /// The header of a step:
 ///   u8 bits: 2 or 3
-///   u8 flags: 1 has a floor, 2 has a code within, 4 names a code by id, 8 has ratios
-///   u8 number of values; if it has a floor, f32 floor; the values, f32 each
+///   u8 flags: 2 has a code within, 4 names a code by id, 8 has ratios
+///   u8 number of values; the values, f32 each
 ///   the code: its lengths (see huffman::write_code_lengths), or u64 id
 /// The blocks follow (see blocks.hpp).
 struct step_header {
@@ -119,15 +119,13 @@ struct step_header {
 };
 
 /// The largest size of a payload of one step without its blocks.
-inline constexpr std::size_t headers_bound = 32 + 3 + 4 + 28 + huffman::code_lengths_bound;
+inline constexpr std::size_t headers_bound = 32 + 3 + 28 + huffman::code_lengths_bound;
 
 inline void put_step_header(byte_writer& out, const step_header& step) {
-  const bool has_floor = !is_infinite(step.table.floor);
   out.put_value(static_cast<std::uint8_t>(step.bits));
-  out.put_value(static_cast<std::uint8_t>((has_floor ? 1U : 0U) | static_cast<unsigned>(step.code.stored) << 1 |
+  out.put_value(static_cast<std::uint8_t>(static_cast<unsigned>(step.code.stored) << 1 |
                                           (step.delta == delta_kind::ratio ? 8U : 0U)));
   out.put_value(static_cast<std::uint8_t>(step.symbols));
-  if (has_floor) out.put_value(step.table.floor);
   for (std::size_t s = 1; s <= step.symbols; ++s) out.put_value(step.table.values[s]);
   if (step.code.stored == step_code::kind::by_id) out.put_value(step.code.id);
   if (step.code.stored == step_code::kind::within) {
@@ -140,17 +138,17 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
 [[nodiscard]] inline std::optional<step_header> take_step_header(byte_reader& in) {
   step_header step;
   step.bits = in.take_value<std::uint8_t>();
-  unsigned flags = in.take_value<std::uint8_t>();
+  const unsigned flags = in.take_value<std::uint8_t>(), code = flags & 7U;
   if ((flags & 8U) != 0) step.delta = delta_kind::ratio;
-  flags &= ~8U;
   step.symbols = in.take_value<std::uint8_t>();
-  if (!in.good() || (step.bits != 2 && step.bits != 3) || flags > 5 || step.symbols >= 1U << step.bits) return {};
-  step.table.floor = flags % 2 != 0 ? in.take_value<float>() : infinite<float>(-1);
+  if (!in.good() || (step.bits != 2 && step.bits != 3) || flags > 15 || code % 2 != 0 || code > 4 ||
+      step.symbols >= 1U << step.bits)
+    return {};
   for (std::size_t s = 1; s <= step.symbols; ++s) {
     const float value = step.table.values[s] = in.take_value<float>();
     if (step.delta == delta_kind::ratio && (!(std::abs(value) < 0x1p31F) || value != std::trunc(value))) return {};
   }
-  step.code.stored = static_cast<step_code::kind>(flags >> 1);
+  step.code.stored = static_cast<step_code::kind>(code >> 1);
   if (step.code.stored == step_code::kind::by_id) step.code.id = in.take_value<std::uint64_t>();
   if (step.code.stored == step_code::kind::within)
     if (!in.take(huffman::read_code_lengths(in.rest(), step.code.lengths)).size()) return {};

@@ -17,11 +17,8 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/elements.hpp"
-#include "cairn/encode/lc/float_environment.hpp"
 #include "cairn/encode/lc/survey.hpp"
-#include "cairn/encode/simd/buckets.hpp"
-#include "cairn/encode/simd/ratios.hpp"
-#include "cairn/encode/simd/symbols.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 

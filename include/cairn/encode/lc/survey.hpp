@@ -14,8 +14,7 @@
 #include "cairn/system/parallel.hpp"
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/elements.hpp"
-#include "cairn/encode/lc/float_environment.hpp"
-#include "cairn/encode/simd/buckets.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lc {
 
@@ -79,7 +78,7 @@ class sliding_window {
         const auto& reach = reaches_[key];
         if (reach.least > reach.greatest) continue;
         const auto least = std::bit_cast<float>(reach.least), greatest = std::bit_cast<float>(reach.greatest);
-        found.push_back({key, 0, std::min(least, greatest), std::max(least, greatest), 0});
+        found.push_back({key, 0, std::min(least, greatest), std::max(least, greatest)});
       }
     return found;
   }
@@ -132,7 +131,7 @@ class sliding_window {
                          });
 }
 
-/// The `most` buckets (3 or 7) of largest magnitude, with midpoints. One pass over the deltas where their exponents are adjacent,
+/// The `most` buckets (3 or 7) of largest magnitude. One pass over the deltas where their exponents are adjacent,
 /// and one more for every gap.
 [[nodiscard]] inline survey_result survey_largest(const delta_view& delta, std::size_t most, unsigned threads) {
   survey_result result;
@@ -147,7 +146,7 @@ class sliding_window {
     ceiling = window.bottom();
     if (more.empty() || ceiling == 0) break;
   }
-  result.chosen = promote(found, promotion::magnitude, bucket_value::midpoint, most);
+  result.chosen = promote(found, promotion::magnitude, most);
   return result;
 }
 
@@ -155,10 +154,9 @@ class sliding_window {
 [[nodiscard]] inline survey_result survey(const delta_view& delta, const options& options, std::size_t most,
                                           unsigned threads) {
   const default_float_environment guard;
-  if (options.priority == promotion::magnitude && options.value == bucket_value::midpoint)
-    return survey_largest(delta, most, threads);
+  if (options.priority == promotion::magnitude) return survey_largest(delta, most, threads);
   const auto table = survey_all(delta, threads);
-  return {promote(table.buckets(), options.priority, options.value, most), table.exceptions() == 0};
+  return {promote(table.buckets(), options.priority, most), table.exceptions() == 0};
 }
 
 }  // namespace cairn::inline v0_1::detail::lc

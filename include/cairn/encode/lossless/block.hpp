@@ -15,8 +15,7 @@
 #include "cairn/encode/huffman/block.hpp"
 #include "cairn/encode/lossless/elements.hpp"
 #include "cairn/encode/lossless/plan.hpp"
-#include "cairn/encode/simd/planes.hpp"
-#include "cairn/encode/simd/zeros.hpp"
+#include "cairn/encode/simd/lossless_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lossless {
 

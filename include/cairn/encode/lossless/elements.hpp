@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "cairn/core/dtype.hpp"
-#include "cairn/encode/simd/planes.hpp"
+#include "cairn/encode/simd/lossless_kernels.hpp"
 
 namespace cairn::inline v0_1::detail::lossless {
 

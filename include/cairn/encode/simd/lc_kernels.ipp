@@ -5,10 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cairn/encode/simd/buckets.hpp"
-#include "cairn/encode/simd/half_floats.hpp"
-#include "cairn/encode/simd/ratios.hpp"
-#include "cairn/encode/simd/symbols.hpp"
+#include "cairn/encode/simd/lc_kernels.hpp"
 
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lc_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"

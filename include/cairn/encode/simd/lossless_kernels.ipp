@@ -7,9 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cairn/encode/simd/planes.hpp"
-#include "cairn/encode/simd/shuffles.hpp"
-#include "cairn/encode/simd/zeros.hpp"
+#include "cairn/encode/simd/lossless_kernels.hpp"
 
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lossless_kernels-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"

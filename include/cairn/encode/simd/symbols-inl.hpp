@@ -43,12 +43,6 @@ HWY_INLINE floats values_of(bits symbol, [[maybe_unused]] const symbol_table& sy
 #endif
 }
 
-/// Encoder and decoder share this addition. Not `Max`: its result for +0 and -0 depends on the target.
-HWY_INLINE floats add_above(floats a, floats value, floats floor) {
-  const auto sum = hn::Add(a, value);
-  return hn::IfThenElse(hn::Lt(sum, floor), floor, sum);
-}
-
 template <int Bits>
 struct packing {
   static constexpr int slot = Bits == 2 ? 2 : 4;  // bits of a packed symbol
@@ -57,8 +51,8 @@ struct packing {
 };
 
 template <int Bits>
-HWY_INLINE void pack_block(const symbol_table& symbols, floats low, floats high, floats floor, const float* u,
-                           const float* a, float* b, std::uint32_t* words) {
+HWY_INLINE void pack_block(const symbol_table& symbols, floats low, floats high, const float* u, const float* a,
+                           float* b, std::uint32_t* words) {
   using shape = packing<Bits>;
   const float_tag d;
   const bits_tag db;
@@ -73,7 +67,7 @@ HWY_INLINE void pack_block(const symbol_table& symbols, floats low, floats high,
       const auto x = hn::BitCast(db, hn::Sub(hn::LoadU(d, u + i), before));
       const auto key = hn::IfThenElse(hn::Eq(hn::Add(x, x), zero), none, hn::ShiftRight<23>(x));
       const auto symbol = symbols_of<shape::last>(key, symbols, zero);
-      hn::StoreU(add_above(before, values_of(symbol, symbols, low, high), floor), d, b + i);
+      hn::StoreU(hn::Add(before, values_of(symbol, symbols, low, high)), d, b + i);
       packed = hn::Or(hn::ShiftRight<shape::slot>(packed), hn::ShiftLeft<32 - shape::slot>(symbol));
     }
     hn::StoreU(packed, db, words + p);
@@ -81,8 +75,7 @@ HWY_INLINE void pack_block(const symbol_table& symbols, floats low, floats high,
 }
 
 template <int Bits>
-HWY_INLINE void add_block(const symbol_table& symbols, floats low, floats high, floats floor,
-                          const std::uint32_t* words, float* a) {
+HWY_INLINE void add_block(const symbol_table& symbols, floats low, floats high, const std::uint32_t* words, float* a) {
   using shape = packing<Bits>;
   const float_tag d;
   const bits_tag db;
@@ -92,7 +85,7 @@ HWY_INLINE void add_block(const symbol_table& symbols, floats low, floats high, 
     for (std::size_t i = p; i < shape::elements; i += row) {
       fetch_ahead(a + i);
       const auto value = values_of(hn::And(packed, mask), symbols, low, high);
-      hn::StoreU(add_above(hn::LoadU(d, a + i), value, floor), d, a + i);
+      hn::StoreU(hn::Add(hn::LoadU(d, a + i), value), d, a + i);
       packed = hn::ShiftRight<shape::slot>(packed);
     }
   }
@@ -104,16 +97,14 @@ HWY_INLINE void pack(const float* u, const float* a, std::size_t n, const symbol
   constexpr std::size_t block = packing<Bits>::elements;
   const symbol_table symbols = table;
   const auto low = load_values(symbols, 0), high = load_values(symbols, 4);
-  const auto floor = hn::Set(float_tag(), symbols.floor);
   auto* words = reinterpret_cast<std::uint32_t*>(packed);
   std::size_t i = 0;
-  for (; i + block <= n; i += block, words += row)
-    pack_block<Bits>(symbols, low, high, floor, u + i, a + i, b + i, words);
+  for (; i + block <= n; i += block, words += row) pack_block<Bits>(symbols, low, high, u + i, a + i, b + i, words);
   if (i == n) return;
   float rest_u[block] = {}, rest_a[block] = {}, rest_b[block];
   copy(u + i, n - i, rest_u);
   copy(a + i, n - i, rest_a);
-  pack_block<Bits>(symbols, low, high, floor, rest_u, rest_a, rest_b, words);
+  pack_block<Bits>(symbols, low, high, rest_u, rest_a, rest_b, words);
   copy(rest_b, n - i, b + i);
 }
 
@@ -131,14 +122,13 @@ HWY_INLINE void add(const std::byte* packed, std::size_t n, const symbol_table& 
   constexpr std::size_t block = packing<Bits>::elements;
   const symbol_table symbols = table;
   const auto low = load_values(symbols, 0), high = load_values(symbols, 4);
-  const auto floor = hn::Set(float_tag(), symbols.floor);
   const auto* words = reinterpret_cast<const std::uint32_t*>(packed);
   std::size_t i = 0;
-  for (; i + block <= n; i += block, words += row) add_block<Bits>(symbols, low, high, floor, words, a + i);
+  for (; i + block <= n; i += block, words += row) add_block<Bits>(symbols, low, high, words, a + i);
   if (i == n) return;
   float rest[block] = {};
   copy(a + i, n - i, rest);
-  add_block<Bits>(symbols, low, high, floor, words, rest);
+  add_block<Bits>(symbols, low, high, words, rest);
   copy(rest, n - i, a + i);
 }
 

@@ -14,9 +14,7 @@
 #include <range/v3/numeric/accumulate.hpp>
 
 #include "cairn/core/float_bits.hpp"
-#include "cairn/schedule/fits/curve_basis.hpp"
 #include "cairn/schedule/fits/fit.hpp"
-#include "cairn/schedule/fits/solve.hpp"
 
 namespace cairn::inline v0_1::schedule {
 namespace detail {
