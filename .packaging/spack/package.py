@@ -30,7 +30,6 @@ class Cairn(CMakePackage):
     depends_on("xxhash@0.8:")
     depends_on("mpi", when="+mpi")
     depends_on("cli11@2:", when="+program")
-    depends_on("libzip", when="+program")
     depends_on("nlohmann-json@3:", when="+program")
 
     conflicts("platform=darwin", msg="Cairn needs Linux")
