@@ -133,7 +133,7 @@ TEST_CASE("what a killed process left is taken over") {
   const sample::scratch scratch;
   for (const bool durable : {false, true}) {
     directory store(scratch.path(), {.durable = durable});
-    const auto left = ".tmp-a." + this_machine(scratch) + "01234567";
+    const auto left = ".tmp-a." + this_machine(scratch) + "0000000001234567";
     fs::create_directories(scratch.path(left));
     sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(3, 9)), "half");
     write_shard(store, "a", 100);
@@ -141,7 +141,7 @@ TEST_CASE("what a killed process left is taken over") {
     CHECK(sample::names_in(scratch.path("a")) ==
           std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
   }
-  const auto left = ".tmp-b." + this_machine(scratch) + "01234567";
+  const auto left = ".tmp-b." + this_machine(scratch) + "0000000001234567";
   fs::create_directories(scratch.path(left));
   sample::spill(scratch.path(left + "/index.json"), "half");
   static_cast<void>(directory(scratch.path()).lock());
@@ -616,8 +616,8 @@ TEST_CASE("a checkpoint that is replaced without an exchange of names is listed 
   directory store(scratch.path());
   const std::vector<std::string> one{"step-000000001"};
   write_shard(store, one.front(), 10);
-  const auto at = scratch.path(one.front()), hidden = scratch.path(".old-step-000000001.0123456789abcdef"),
-             newer = scratch.path(".tmp-step-000000001.0123456789abcdef");
+  const auto at = scratch.path(one.front()), hidden = scratch.path(".old-step-000000001.0123456789abcdef01234567"),
+             newer = scratch.path(".tmp-step-000000001.0123456789abcdef01234567");
   fs::copy(at, newer);
   before_look = [&] { fs::rename(at, hidden); };
   CHECK(store.list() == one);
@@ -636,7 +636,7 @@ TEST_CASE("what a crash leaves of a replacement is completed by the next save, o
   std::string machine = this_machine(scratch);
   const auto hide = [&](const char* prefix) {
     write_shard(store, "a", 10);
-    fs::rename(scratch.path("a"), scratch.path(cairn::sentence({prefix, "a.", machine, "89abcdef"})));
+    fs::rename(scratch.path("a"), scratch.path(cairn::sentence({prefix, "a.", machine, "0000000089abcdef"})));
   };
   hide(".old-");
   write_shard(store, "a", 20);  // the older one is restored, and then replaced

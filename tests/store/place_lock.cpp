@@ -242,8 +242,9 @@ TEST_CASE("what is in the way") {
           take(scratch.path());
         }).says(scratch.path(".lock/owner")));  // and does not wait for a writer
   fs::remove_all(scratch.path(".lock"));
-  fs::create_directories(scratch.path(".tmp-.lock.0123456789abcdef"));  // of a process that was killed while it made it
-  sample::spill(scratch.path(".tmp-.lock.0123456789abcdef/owner"), "x");
+  fs::create_directories(
+      scratch.path(".tmp-.lock.0123456789abcdef01234567"));  // of a process that was killed while it made it
+  sample::spill(scratch.path(".tmp-.lock.0123456789abcdef01234567/owner"), "x");
   CHECK_NOTHROW(take(scratch.path()));
   CHECK(fs::is_empty(scratch.path()));
 }

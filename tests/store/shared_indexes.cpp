@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/shared_indexes.hpp"
+#include "cairn/store/index_only.hpp"
 
 #include <string>
 #include <vector>

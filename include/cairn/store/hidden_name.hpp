@@ -31,8 +31,7 @@ namespace cairn::inline v0_1::stores::detail {
 inline constexpr std::string_view temporary_prefix = ".tmp-", replaced_prefix = ".old-";
 
 inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digits = 8,
-                             attempt_digits = machine_digits + process_digits + random_digits,
-                             old_attempt_digits = machine_digits + random_digits;
+                             attempt_digits = machine_digits + process_digits + random_digits;
 
 /// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not known, and 8 random ones. No two
 /// attempts to write a checkpoint have the same.
@@ -47,12 +46,12 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
   return sentence({prefix, name, ".", attempt});
 }
 
-/// The attempt at the end of a hidden name; empty for names of others. Earlier versions wrote 16 digits, without those of the process.
+/// The attempt at the end of a hidden name; empty for names of others.
 [[nodiscard]] inline std::string_view attempt_of(std::string_view entry) {
   const auto dot = entry.find_last_not_of("0123456789abcdef");
   if (dot == entry.npos || dot == 0 || entry[dot] != '.') return {};
   const auto attempt = entry.substr(dot + 1);
-  return attempt.size() == attempt_digits || attempt.size() == old_attempt_digits ? attempt : std::string_view();
+  return attempt.size() == attempt_digits ? attempt : std::string_view();
 }
 
 /// The digits of the machine and the process in an attempt; empty where it does not have those of a process.
