@@ -397,7 +397,7 @@ TEST_CASE("a class with cereal's functions, as in Cairn's documentation") {
   CHECK(tests::cereal_bytes(loaded) == tests::cereal_bytes(original));
 }
 
-// CEREAL_REGISTER_TYPE has no effect: see compile_fail/cereal_polymorphic.cpp.
+// CEREAL_REGISTER_TYPE has no effect: see compile_fail/cereal.cpp.
 TEST_CASE("cereal's polymorphic pointers") {
   random_engine next(2);
   for (int i = 0; i < 10; ++i) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <vector>
+
+#include "cairn/state/describe.hpp"
+
+using cairn::detail::describe;
+
+struct layer {
+  virtual ~layer() = default;
+  virtual void run() {}
+};
+
+// clang-format off
+struct s1 { std::unique_ptr<layer> first; };
+// expect: needs the closed list of types
+void check(const s1& s) { (void)describe(s); }  // here "first: std::unique_ptr<layer>"
+
+struct other_form : layer {};
+template <> struct cairn::polymorphic<other_form> {};
+struct s2 { std::unique_ptr<other_form> first; };
+// expect: cairn::one_of<A, B>
+void check(const s2& s) { (void)describe(s); }  // here "first: std::unique_ptr<other_form
+
+struct lists_none : layer {};
+template <> struct cairn::polymorphic<lists_none> : cairn::one_of<> {};
+struct s3 { std::unique_ptr<lists_none> first; };
+// expect: cairn::polymorphic<Base> lists no class
+void check(const s3& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_none>"
+
+struct lists_declared : layer {};
+struct declared;
+template <> struct cairn::polymorphic<lists_declared> : cairn::one_of<declared> {};
+struct s4 { std::unique_ptr<lists_declared> first; };
+// expect: lists a class that is only declared here
+void check(const s4& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_declared>"
+
+struct lists_other : layer {};
+struct other {};
+template <> struct cairn::polymorphic<lists_other> : cairn::one_of<other> {};
+struct s5 { std::unique_ptr<lists_other> first; };
+// expect: lists a type that is not derived from Base, or not publicly, or more than once
+void check(const s5& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_other>"
+
+struct lists_both : layer {};
+struct left : lists_both {};
+struct right : lists_both {};
+struct both : left, right {};
+template <> struct cairn::polymorphic<lists_both> : cairn::one_of<both> {};
+struct s6 { std::unique_ptr<lists_both> first; };
+// expect: lists a type that is not derived from Base, or not publicly, or more than once
+void check(const s6& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_both>"
+
+struct lists_abstract : layer {};
+struct activation : lists_abstract { virtual float at(float x) = 0; };
+template <> struct cairn::polymorphic<lists_abstract> : cairn::one_of<activation> {};
+struct s7 { std::unique_ptr<lists_abstract> first; };
+// expect: lists an abstract class, of which no object can exist
+void check(const s7& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_abstract>"
+
+struct lists_twice : layer {};
+struct twice : lists_twice {};
+template <> struct cairn::polymorphic<lists_twice> : cairn::one_of<twice, cairn::named<"other", twice>> {};
+struct s8 { std::unique_ptr<lists_twice> first; };
+// expect: cairn::polymorphic<Base> lists a class twice
+void check(const s8& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_twice>"
+
+struct one_name : layer {};
+struct dense : one_name {};
+struct conv : one_name {};
+template <> struct cairn::polymorphic<one_name> : cairn::one_of<dense, cairn::named<"conv", conv, "dense">> {};
+struct s9 { std::unique_ptr<one_name> first; };
+// expect: lists two classes of the same name
+void check(const s9& s) { (void)describe(s); }  // here "first: std::unique_ptr<one_name>"
+
+struct lists_template : layer {};
+template <cairn::detail::name_text Name> struct called : lists_template {};
+template <> struct cairn::polymorphic<lists_template> : cairn::one_of<called<"x">> {};
+struct s10 { std::unique_ptr<lists_template> first; };
+// expect: C\+\+ name differs from compiler to compiler: give it one
+void check(const s10& s) { (void)describe(s); }  // here "first: std::unique_ptr<lists_template>"
+
+struct no_name : layer {};
+struct pooling : no_name {};
+template <> struct cairn::polymorphic<no_name> : cairn::one_of<cairn::named<"", pooling>> {};
+// expect: gives a class a name or a former name without characters
+void check(const std::unique_ptr<no_name>& s) { (void)describe(s); }  // here "std::unique_ptr<no_name>"
+
+struct not_virtual {};
+struct derived : not_virtual {};
+template <> struct cairn::polymorphic<not_virtual> : cairn::one_of<not_virtual, derived> {};
+struct s11 { std::unique_ptr<not_virtual> first; };
+// expect: a base class without virtual functions does not tell the type of an object
+void check(const s11& s) { (void)describe(s); }  // here "first: std::unique_ptr<not_virtual>"
+
+struct no_destructor { virtual void run() {} };
+struct deleted : no_destructor {};
+template <> struct cairn::polymorphic<no_destructor> : cairn::one_of<deleted> {};
+struct s12 { std::unique_ptr<no_destructor> first; };
+// expect: give the base class a virtual destructor
+void check(const s12& s) { (void)describe(s); }  // here "first: std::unique_ptr<no_destructor>"
+// clang-format on
+
+struct with_list : layer {
+  int id = 0;
+  static auto cairn_fields() { return cairn::fields<&with_list::id>{}; }
+};
+struct with_weight : with_list {
+  std::vector<float> weight;
+};
+struct with_empty_list : layer {
+  static auto cairn_fields() { return cairn::fields<>{}; }
+};
+struct with_number : with_empty_list {
+  float number = 0;
+};
+template <>
+struct cairn::polymorphic<with_list> : cairn::one_of<with_weight> {};
+template <>
+struct cairn::polymorphic<with_empty_list> : cairn::one_of<with_number> {};
+struct s13 {
+  std::vector<std::unique_ptr<with_list>> layers;
+};
+struct s14 {
+  std::unique_ptr<with_empty_list> first;
+};
+
+// expect: inherits the field list of a base class
+void check(const s13& s) { (void)describe(s); }  // here "layers\.\*: with_weight"
+void check(const s14& s) { (void)describe(s); }  // here "first: with_number"
