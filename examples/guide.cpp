@@ -585,8 +585,11 @@ static void when_to_save(const std::string& place) {
   when =
       cairn::policies::any_of{cairn::policies::every_steps{1000}, when_loss_halves{}};
   // [combined]
-  assert(!when.should_save(
-      {.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1}));
+  cairn::moment now{.step = 1, .seconds = 1, .loss = 1.0, .iteration_seconds = 1};
+  assert(when.should_save(now));  // the first loss is a half of none
+  now.step = 2;
+  now.saved_step = 1;
+  assert(!when.should_save(now));
 }
 
 static void every_type(const std::string& place) {

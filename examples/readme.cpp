@@ -3,6 +3,7 @@
 // [all]
 #include <cairn/cairn.hpp>
 #include <csignal>
+#include <cstdint>
 #include <iostream>
 #include <random>
 #include <vector>
@@ -21,7 +22,8 @@ void train_one_step(trainer& t) {
 int main() {
   trainer t;
   cairn::checkpointer ckpt{"runs/walk", {.keep_last = 3, .preempt = {SIGTERM}}};
-  ckpt.restore(t);  // the newest valid checkpoint; nothing on the first run
+  if (ckpt.restore(t))  // the newest valid checkpoint; nothing on the first run
+    std::cout << "resumed at step " << t.step << '\n';
   while (t.step < 50'000) {
     train_one_step(t);
     // Saves in the background when a save is due. `stop`: SIGTERM came; all is saved.

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/raw.hpp"
+#include "cairn/encode/lossless.hpp"
 #include "cairn/group/threads.hpp"
 #include "cairn/store/memory.hpp"
 #include "common/counting_store.hpp"
@@ -86,7 +86,7 @@ cairn::any_store saved_by(unsigned ranks, const kind& what, const dimensions& sh
   at_each(ranks, [&](const cairn::groups::threads& group) {
     cairn::checkpointer_options options;
     options.threads = 1;
-    if (!what.is_encoded) options.codecs = {{"*", cairn::codecs::raw{}}};
+    if (what.is_encoded) options.codecs = {{"*", cairn::codecs::lossless{}}};
     cairn::checkpointer checkpoints(store, options, group);
     with_state(shapes, what.saved, group.rank(), ranks, [&](auto& state) {
       give_values(state);

@@ -31,6 +31,7 @@ constexpr std::uint64_t saves = 8, steps_between = 20;
 cairn::checkpointer_options lossless_and_whole() {
   cairn::checkpointer_options options;
   options.durable = false;
+  options.codecs = {{"*", cairn::codecs::lossless{}}};
   options.when = cairn::policies::every_steps{steps_between};
   options.on_busy = cairn::when_busy::wait;
   options.threads = 1;

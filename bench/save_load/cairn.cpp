@@ -13,7 +13,7 @@ void save(const std::string& path, const training_state& state, bool durable) {
 }
 
 void save_encoded(const std::string& path, const training_state& state, bool durable) {
-  cairn::save(path, state, {.durable = durable});
+  cairn::save(path, state, {.durable = durable, .codecs = {{"*", cairn::codecs::lossless{}}}});
 }
 
 /// In one pass, as `checkpointer::restore` does.

@@ -63,7 +63,7 @@ cairn::checkpointer_options options_of(bool is_encoded) {
   options.asynchronous = false;
   options.threads = 1;
   options.shards = 1;
-  if (!is_encoded) options.codecs = {{"*", cairn::codecs::raw{}}};
+  if (is_encoded) options.codecs = {{"*", cairn::codecs::lossless{}}};
   return options;
 }
 

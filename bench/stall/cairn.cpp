@@ -69,7 +69,7 @@ way cairn_way(const std::shared_ptr<cairn_saver>& self) {
 
 cairn::checkpointer_options cairn_options(bool encoded, std::uint64_t interval) {
   cairn::checkpointer_options options{.keep_last = 1, .when = cairn::policies::every_steps{interval}};
-  if (!encoded) options.codecs = {{"*", cairn::codecs::raw{}}};
+  if (encoded) options.codecs = {{"*", cairn::codecs::lossless{}}};
   return options;
 }
 

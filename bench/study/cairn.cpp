@@ -28,7 +28,7 @@ double save_raw(const std::string& path, const study_model& model, unsigned rank
 }
 
 double save_lossless(const std::string& path, const study_model& model, unsigned ranks) {
-  return save_with(path, model, ranks, {});
+  return save_with(path, model, ranks, {{"*", cairn::codecs::lossless{}}});
 }
 
 void load(const std::string& path, study_model& into) { cairn::load(path, into, {.verify_first = false}); }

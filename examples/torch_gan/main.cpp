@@ -112,12 +112,11 @@ int main(int argc, char** argv) {
   // sums in one order, so that runs can be compared bit by bit
   torch::set_num_threads(1);
   trainer all;
-  cairn::checkpointer ckpt{
-      // +
-      place,
-      {.when = cairn::policies::every_steps{5}, .preempt = {SIGTERM}}};  // +
-  if (ckpt.restore(all))                                                 // +
-    std::cout << "resumed from step " << all.step << std::endl;          // +
+  cairn::checkpointer_options options{.preempt = {SIGTERM}};     // +
+  options.when = cairn::policies::every_steps{5};                // +
+  cairn::checkpointer ckpt{place, options};                      // +
+  if (ckpt.restore(all))                                         // +
+    std::cout << "resumed from step " << all.step << std::endl;  // +
   while (all.step < steps) {
     const auto loss = all.train_one_step();
     if (ckpt.step(all, {.step = all.step, .loss = loss}).stop) return 0;  // +

@@ -100,9 +100,10 @@ requires std::ranges::sized_range<Items>
     if constexpr (std::ranges::range<const item>) {
       hashes.push_back(cairn::fingerprint(each));
     } else {
-      static_assert(detail::has_portable_bytes<item>(),
-                    "cairn: fingerprint takes items that are numbers, structs of whole numbers without padding, or "
-                    "ranges of them; pass a view of what is in the items, or choose a number for the data set");
+      static_assert(
+          detail::has_portable_bytes<item>(),
+          "cairn: fingerprint takes items that are numbers, structs of whole numbers without padding, or "
+          "ranges of them; pass a view of what is in the items, or loop(items.size(), {.data = number of the set})");
       hashes.push_back(detail::hash_of(std::as_bytes(std::span(std::addressof(each), 1))));
     }
   }

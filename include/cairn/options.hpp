@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of Cairn
 // `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options of a checkpointer
-// that would do nothing are errc::invalid.
+// that would do nothing without another one are errc::invalid; but `chain` may be given without a codec that makes deltas.
 #pragma once
 
 #include <chrono>

@@ -39,8 +39,13 @@ namespace cairn::inline v0_1::detail {
 
 }  // namespace cairn::inline v0_1::detail
 
+#if defined(_GLIBCXX_DEBUG)  // which changes the layout of containers
+#define CAIRN_LINK_CHECK_NAME(major, minor, patch) \
+  cairn_##major##_##minor##_##patch##_with_GLIBCXX_DEBUG_is_missing_compile_all_with_it_or_nothing
+#else
 #define CAIRN_LINK_CHECK_NAME(major, minor, patch) \
   cairn_##major##_##minor##_##patch##_is_missing_link_it_or_include_cairn_implementation_hpp_in_one_cpp_file
+#endif
 #define CAIRN_LINK_CHECK_OF(major, minor, patch) CAIRN_LINK_CHECK_NAME(major, minor, patch)
 #define CAIRN_LINK_CHECK CAIRN_LINK_CHECK_OF(CAIRN_VERSION_MAJOR, CAIRN_VERSION_MINOR, CAIRN_VERSION_PATCH)
 
