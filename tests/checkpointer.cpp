@@ -235,7 +235,7 @@ TEST_CASE("the plan of retention removes nothing, and is what the next save does
   const auto plan = checkpoints.retention_plan();
   REQUIRE(plan.size() == 2);
   CHECK(plan[0].name == checkpoint_name(2));
-  CHECK(plan[0].reason.find("not one of the last 2, nor a multiple of 3 steps") != std::string::npos);
+  CHECK(plan[0].reason.find("not one of the last 2, nor the first from a multiple of 3 steps on") != std::string::npos);
   CHECK(plan[1].name == checkpoint_name(1));
   CHECK(steps_in(scratch.path("run")) == steps{1, 2, 3, 4});
   save_all(checkpoints, {5});

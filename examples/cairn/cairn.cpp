@@ -46,7 +46,7 @@ const CLI::Validator not_empty([](std::string& text) { return std::string(text.e
 
 void add_rules(CLI::App& command, program::retention& rules) {
   command.add_option("--keep-last", rules.keep_last, "Keep the newest N")->type_name("N")->check(natural);
-  command.add_option("--keep-every", rules.keep_every, "Keep those whose step is a multiple of N")
+  command.add_option("--keep-every", rules.keep_every, "Keep the first from each multiple of N steps on")
       ->type_name("N")
       ->check(natural);
   auto* const best = command.add_option("--keep-best", rules.keep_best, "Keep the N with the best metric")

@@ -74,7 +74,7 @@ enum class replica_check : std::uint8_t {
 struct checkpointer_options {
   std::optional<std::size_t> keep_last{};     ///< the newest n
   std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
-  std::optional<std::uint64_t> keep_every{};  ///< those at multiples of n steps
+  std::optional<std::uint64_t> keep_every{};  ///< the first at or after each multiple of n steps
   std::set<std::uint64_t> pinned{};           ///< those at these steps
   any_policy when = default_policy();         ///< decides when to save, and as what
 

@@ -50,7 +50,6 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
     for (const auto& e : entries) {
       const bool kept = !gone.contains(e.name);
       if (e.pinned || e.step == newest) CHECK(kept);
-      if (rules.keep_every && e.step % *rules.keep_every == 0) CHECK(kept);
       std::size_t newer = 0, better = 0;
       for (const auto& other : entries) {
         newer += other.step > e.step;
@@ -60,8 +59,12 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
       }
       const bool last = rules.keep_last && newer < *rules.keep_last;
       const bool best = rules.keep_best && better < rules.keep_best->count;
-      const bool every = rules.keep_every && e.step % *rules.keep_every == 0;
-      if (last || best) CHECK(kept);
+      const auto multiple = rules.keep_every ? e.step / *rules.keep_every : 0;
+      const bool every = rules.keep_every && (multiple > 0 || e.step == 0) &&
+                         std::none_of(entries.begin(), entries.end(), [&](const auto& other) {
+                           return other.step < e.step && other.step / *rules.keep_every == multiple;
+                         });
+      if (last || best || every) CHECK(kept);
       bool needed = false;
       for (const auto& other : entries)
         if (!gone.contains(other.name))
@@ -140,13 +143,20 @@ TEST_CASE("the newest checkpoint with a finite loss stays while a newer one has 
         std::set<std::string>{"step-1", "step-2", "step-3"});
 }
 
+TEST_CASE("keep_every keeps the first at or after each multiple: saves may come late") {
+  const std::vector entries{entry(10),   entry(990),  entry(1003), entry(1100),
+                            entry(2000), entry(2001), entry(4999), entry(5100)};
+  CHECK(removed(entries, {.keep_last = {}, .keep_best = {}, .keep_every = 1000}) ==
+        std::set<std::string>{"step-10", "step-990", "step-1100", "step-2001"});
+}
+
 TEST_CASE("every removal has a reason") {
   const auto plan = cairn::detail::plan_retention(std::vector{entry(1), entry(2), entry(3)},
                                                   {.keep_last = 1, .keep_best = {}, .keep_every = 100});
   REQUIRE(plan.size() == 2);
   CHECK(plan[0].name == "step-2");
   CHECK(plan[1].name == "step-1");
-  CHECK(plan[1].reason == "step-1 is not one of the last 1, nor a multiple of 100 steps");
+  CHECK(plan[1].reason == "step-1 is not one of the last 1, nor the first from a multiple of 100 steps on");
 }
 
 TEST_CASE("what is built on another is removed before it") {

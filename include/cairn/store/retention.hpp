@@ -44,7 +44,7 @@ struct retention_rules {
   std::optional<std::size_t> keep_last;  ///< the newest ones
   /// Entries without the metric, or with NaN, never count as best; all stay if none has it.
   std::optional<keep_best_rule> keep_best;
-  std::optional<std::uint64_t> keep_every;  ///< steps that are multiples of this
+  std::optional<std::uint64_t> keep_every;  ///< the first at or after each multiple of this
 
   [[nodiscard]] bool any() const noexcept { return keep_last || keep_best || keep_every; }
 };

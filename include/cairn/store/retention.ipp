@@ -63,15 +63,23 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
   }
 }
 
-/// "one of the last 3, nor a multiple of 100 steps"
+/// "one of the last 3, nor the first from a multiple of 100 steps on"
 [[nodiscard]] inline std::string describe_rules(const retention_rules& rules) {
   std::string all;
   const auto mention = [&](const std::string& text) { all += (all.empty() ? "" : ", nor ") + text; };
   if (rules.keep_last) mention("one of the last " + std::to_string(*rules.keep_last));
   if (rules.keep_best)
     mention("one of the best " + std::to_string(rules.keep_best->count) + " by " + rules.keep_best->metric);
-  if (rules.keep_every) mention("a multiple of " + std::to_string(*rules.keep_every) + " steps");
+  if (rules.keep_every) mention("the first from a multiple of " + std::to_string(*rules.keep_every) + " steps on");
   return all;
+}
+
+/// Whether entry `i` is the oldest from a multiple of `steps`, which is not 0 unless that step itself is there, to the next multiple.
+[[nodiscard]] inline bool is_first_from_multiple(const retained_entries& newest_first, std::size_t i,
+                                                 std::uint64_t steps) {
+  const auto step = newest_first[i]->step, multiple = step / steps;
+  if (multiple == 0) return step == 0;
+  return i + 1 == newest_first.size() || newest_first[i + 1]->step / steps < multiple;
 }
 
 std::vector<removal> plan_retention(std::span<const retained_entry> entries, const retention_rules& rules) {
@@ -97,8 +105,8 @@ std::vector<removal> plan_retention(std::span<const retained_entry> entries, con
   for (std::size_t i = 0; i < newest_first.size(); ++i) {
     const auto& entry = *newest_first[i];
     const bool is_last = i == 0 || (rules.keep_last && i < *rules.keep_last);
-    const bool is_multiple = rules.keep_every && entry.step % *rules.keep_every == 0;
-    if (is_last || is_multiple || entry.pinned) kept.insert(entry.name);
+    if (is_last || (rules.keep_every && is_first_from_multiple(newest_first, i, *rules.keep_every)) || entry.pinned)
+      kept.insert(entry.name);
   }
   if (rules.keep_best)
     for (const auto* entry : best_entries(newest_first, *rules.keep_best)) kept.insert(entry->name);
