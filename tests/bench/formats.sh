@@ -17,8 +17,7 @@ import sys
 
 found = json.load(open(sys.argv[1], encoding="utf-8"))
 size = {name.split(".")[2]: value for name, value in found.items() if name.startswith("study.size_over_ideal.") and name.endswith(".1m")}
-modules = {"npz": "numpy", "hdf5": "h5py"}
-peers = [name for name, module in modules.items() if all(map(importlib.util.find_spec, {"numpy", module}))]
+peers = ["npz", "hdf5"] if all(map(importlib.util.find_spec, ["numpy", "h5py"])) else []
 assert {"cairn", "cairn_raw", "index_shards", "safetensors", *peers} <= size.keys(), size
 for name, value in size.items():
     compressed = name == "cairn" or name.endswith("_compressed")

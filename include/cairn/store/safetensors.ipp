@@ -137,7 +137,8 @@ safetensors_header read_safetensors_header(const stores::source& file, std::stri
     fail(errc::corrupt, {origin, ": the header does not match its checksum"});
   if (length > size - 8)
     fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, the file has ", size,
-                         " (truncated, or no safetensors file; `python -m cairn.convert` makes one of .pt and .npz)"});
+                         " (truncated, or no safetensors file; if it is one of PyTorch or numpy, convert it with "
+                         "`python -m cairn.convert`)"});
   if (length > max_header_bytes)
     fail(errc::corrupt, {origin, ": the header claims ", length, " bytes, more than any has"});
   safetensors_header header;
