@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/background_thread.hpp"
+#include "cairn/run/rate_limiter.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -23,6 +23,7 @@
 #include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
 #include "cairn/run/policy_driver.hpp"
+#include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/record.hpp"
 #include "cairn/run/series.hpp"
 #include "cairn/run/share_planner.hpp"
