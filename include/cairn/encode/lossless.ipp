@@ -92,6 +92,27 @@ inline constexpr std::size_t few_parts = 8;
   return before(values.data(), out.data() + out.size()) && before(out.data(), values.data() + values.size());
 }
 
+/// Restores values that were encoded in place from their payload. Goes from the last block to the first: the payload of a block
+/// ends before the values of the blocks that are still to be decoded.
+inline void decode_in_place(const payload_header& header, const elements& all, std::span<const std::byte> payload,
+                            std::span<std::byte> values) {
+  const std::size_t blocks = header.blocks(all.count), width = all.format.width;
+  const std::size_t largest = std::min(all.count, header.block_elements());
+  std::vector<std::uint32_t> sizes(blocks);
+  std::memcpy(sizes.data(), payload.data() + payload_header::bytes, blocks * sizeof sizes[0]);
+  const block_memory memory(largest, width);
+  const auto block = std::make_unique_for_overwrite<std::byte[]>(largest * width);
+  std::size_t end = payload.size();
+  for (std::size_t i = blocks; i-- > 0;) {
+    const std::size_t first = i * largest, bytes = std::min(largest, all.count - first) * width;
+    if (header.relative) std::memcpy(block.get(), all.reference + first * width, bytes);
+    static_cast<void>(decode_elements(payload.subspan(end - sizes[i], sizes[i]), width, header.relative, memory,
+                                      {block.get(), bytes}));
+    std::memcpy(values.data() + first * width, block.get(), bytes);
+    end -= sizes[i];
+  }
+}
+
 /// Encodes all blocks to `out`, after the header. Returns the bytes used.
 [[nodiscard]] inline std::size_t encode_payload_blocks(const payload_header& header, const elements& all,
                                                        unsigned threads, std::span<std::byte> out, bool in_place) {
@@ -150,23 +171,16 @@ encode_result lossless::encode(const encode_request& in, std::span<std::byte> ou
     if (!header.relative) all.reference = nullptr;
   }
 
-  // Values in place are overwritten only when it is known that encoding pays: of several blocks a sample decides, and
-  // one block is encoded apart.
   const std::size_t blocks = header.blocks(count);
   if (blocks > 1 && !engine::encoding_pays(all, blocks)) return {};
-  const bool in_place = engine::is_in_place(in.values, out), apart = in_place && blocks == 1;
-  std::unique_ptr<std::byte[]> memory;
-  auto to = out;
-  if (apart) {
-    const auto room = bound(in.type, in.values.size());
-    memory = std::make_unique_for_overwrite<std::byte[]>(room);
-    to = {memory.get(), room};
+  const bool in_place = engine::is_in_place(in.values, out);
+  header.write(out.data());
+  const std::size_t bytes =
+      header.bytes + engine::encode_payload_blocks(header, all, in.threads, out.subspan(header.bytes), in_place);
+  if (!engine::is_worth_decoding(bytes, in.values.size())) {  // the sample was not like the rest
+    if (in_place) engine::decode_in_place(header, all, out.first(bytes), out.last(in.values.size()));
+    return {};
   }
-  header.write(to.data());
-  const std::size_t bytes = header.bytes + engine::encode_payload_blocks(header, all, in.threads,
-                                                                         to.subspan(header.bytes), in_place && !apart);
-  if (blocks == 1 && !engine::is_worth_decoding(bytes, in.values.size())) return {};
-  if (apart) std::memcpy(out.data(), to.data(), bytes);
   return {.codec = name(), .bytes = bytes, .relative = header.relative};
 }
 
