@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/index_only.hpp"
+#include "cairn/store/shared_indexes.hpp"
 
 #include <string>
 #include <vector>

@@ -16,7 +16,7 @@
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/index_only.hpp"
+#include "cairn/store/shared_indexes.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"

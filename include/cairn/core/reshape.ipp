@@ -1,146 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Definitions of reshape.hpp and strided.hpp.
+// Definitions of reshape.hpp.
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 #include <tuple>
-#include <type_traits>
 
 #include "cairn/core/reshape.hpp"
 #include "cairn/core/strided.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
-  std::vector<std::int64_t> strides(shape.size());
-  auto step = static_cast<std::int64_t>(item_bytes);
-  for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d])) strides[d] = step;
-  return strides;
-}
-
-bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides, std::size_t item_bytes) noexcept {
-  if (element_count(shape) == 0) return true;
-  auto step = static_cast<std::int64_t>(item_bytes);
-  for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d]))
-    if (d < strides.size() && shape[d] != 1 && strides[d] != step) return false;
-  return true;
-}
-
-std::pair<const std::byte*, const std::byte*> address_range(const memory_view& view) noexcept {
-  const std::byte *begin = view.memory, *end = view.memory;
-  for (std::size_t d = 0; d < view.strides.size(); ++d) {
-    const auto reach = view.strides[d] * (static_cast<std::int64_t>(view.shape[d]) - 1);
-    (reach < 0 ? begin : end) += reach;
-  }
-  return {begin, end + (view.contiguous() ? view.bytes() : size_of(view.type))};
-}
-
-enum class strided_direction { gather, scatter };
-
-template <strided_direction Direction>
-using packed_pointer = std::conditional_t<Direction == strided_direction::gather, std::byte*, const std::byte*>;
-
-template <strided_direction Direction>
-void move_run(std::byte* strided, packed_pointer<Direction> packed, std::size_t bytes) noexcept {
-  if constexpr (Direction == strided_direction::gather)
-    std::memcpy(packed, strided, bytes);
-  else
-    std::memcpy(strided, packed, bytes);
-}
-
-template <strided_direction Direction, std::size_t Bytes>
-void move_row_of(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t runs) noexcept {
-  for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += Bytes)
-    move_run<Direction>(strided, packed, Bytes);
-}
-
-/// Moves `runs` runs of `bytes` each; the usual sizes compile to plain loads and stores.
-template <strided_direction Direction>
-void move_row(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t bytes,
-              std::size_t runs) noexcept {
-  switch (bytes) {
-    case 1:
-      return move_row_of<Direction, 1>(strided, stride, packed, runs);
-    case 2:
-      return move_row_of<Direction, 2>(strided, stride, packed, runs);
-    case 4:
-      return move_row_of<Direction, 4>(strided, stride, packed, runs);
-    case 8:
-      return move_row_of<Direction, 8>(strided, stride, packed, runs);
-    case 12:
-      return move_row_of<Direction, 12>(strided, stride, packed, runs);
-    case 16:
-      return move_row_of<Direction, 16>(strided, stride, packed, runs);
-    default:
-      for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += bytes)
-        move_run<Direction>(strided, packed, bytes);
-  }
-}
-
-/// A view as `dims` outer dimensions over runs: `run_bytes` adjacent bytes.
-struct inner_runs {
-  std::size_t dims;
-  std::size_t run_bytes;
-};
-
-[[nodiscard]] inline inner_runs split_packed_tail(const memory_view& view) noexcept {
-  inner_runs split{view.shape.size(), size_of(view.type)};
-  while (split.dims > 0 && (view.shape[split.dims - 1] == 1 ||
-                            view.strides[split.dims - 1] == static_cast<std::int64_t>(split.run_bytes)))
-    split.run_bytes *= view.shape[--split.dims];
-  return split;
-}
-
-template <strided_direction Direction>
-void move_range(const memory_view& view, std::uint64_t first_byte, packed_pointer<Direction> packed,
-                std::size_t bytes) {
-  if (bytes == 0) return;
-  if (view.contiguous()) return move_run<Direction>(view.memory + first_byte, packed, bytes);
-
-  const auto [dims, run_bytes] = split_packed_tail(view);
-  if (dims == 0) return move_run<Direction>(view.memory + first_byte, packed, bytes);
-
-  std::vector<std::uint64_t> at(dims);  // the coordinates of the current run
-  std::uint64_t run = first_byte / run_bytes;
-  std::size_t within = first_byte % run_bytes;
-  for (std::size_t d = dims; d-- > 0; run /= view.shape[d]) at[d] = run % view.shape[d];
-
-  const auto row_stride = view.strides[dims - 1];
-  while (bytes > 0) {
-    std::byte* from = view.memory;
-    for (std::size_t d = 0; d < dims; ++d) from += static_cast<std::int64_t>(at[d]) * view.strides[d];
-    std::size_t runs = 1;
-    std::size_t moved = 0;
-    if (within != 0 || bytes < run_bytes) {  // within one run
-      moved = std::min(run_bytes - within, bytes);
-      move_run<Direction>(from + within, packed, moved);
-      if (within + moved < run_bytes) return;
-      within = 0;
-    } else {  // whole runs to the end of the row
-      runs = std::min<std::size_t>(view.shape[dims - 1] - at[dims - 1], bytes / run_bytes);
-      moved = runs * run_bytes;
-      move_row<Direction>(from, row_stride, packed, run_bytes, runs);
-    }
-    packed += moved;
-    bytes -= moved;
-    at[dims - 1] += runs;
-    for (std::size_t d = dims - 1; d > 0 && at[d] == view.shape[d]; --d) at[d] = 0, ++at[d - 1];
-  }
-}
-
-void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
-  move_range<strided_direction::gather>(view, first_element * size_of(view.type), out.data(), out.size());
-}
-
-void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
-  scatter_bytes(view, first_element * size_of(view.type), in);
-}
-
-void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in) {
-  move_range<strided_direction::scatter>(view, first_byte, in.data(), in.size());
-}
 
 bool is_reshapable(const extents& from, const extents& to, reshaping allowed) noexcept {
   if (from.size() != to.size() || !keeps_shape(allowed)) return from == to;

@@ -3,6 +3,7 @@
 #include "cairn/core/convert.ipp"
 #include "cairn/core/error.ipp"
 #include "cairn/core/reshape.ipp"
+#include "cairn/core/strided.ipp"
 #include "cairn/state/archived.ipp"
 #include "cairn/state/checker.ipp"
 #include "cairn/state/copies.ipp"

@@ -132,11 +132,11 @@ class state_sum {
                                                  std::span<const std::vector<std::uint64_t>> samples) {
   constexpr std::size_t most_paths = 4, most_ranks = 8;
   std::string text;
-  std::size_t paths = 0, named = leaves.size();  // a leaf may have two pieces, one after the other
+  std::size_t paths = 0, last_leaf = leaves.size();  // adjacent pieces may belong to one leaf, which is named once
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     std::map<std::uint64_t, std::size_t> ranks_with;  // by hash
     for (const auto& sample : samples) ++ranks_with[i < sample.size() ? sample[i] : 0];
-    if (ranks_with.size() < 2 || std::exchange(named, pieces[i].leaf) == pieces[i].leaf) continue;
+    if (ranks_with.size() < 2 || std::exchange(last_leaf, pieces[i].leaf) == pieces[i].leaf) continue;
     if (paths++ == most_paths) return text + ", and more";
     const auto common = std::max_element(ranks_with.begin(), ranks_with.end(),
                                          [](const auto& a, const auto& b) { return a.second < b.second; });
