@@ -13,14 +13,14 @@
 set -euo pipefail
 cd "$(dirname "$(realpath "$0")")/.."
 
-# A part: the preset, and the sections of tests/CMakeLists.txt (examples: those of examples/, too).
+# A part: the preset, and the sections of tests/CMakeLists.txt. examples: those of examples/; small_examples: those that need no more packages.
 declare -A part_of=(
   [short]="gcc units rules"
   [durability]="gcc durability ranks interleavings"
   [examples]="gcc examples torch python site bench"
   [compilers]="gcc compile_fail compilers package matrix"
-  [clang]="clang headers fast_math thread_sanitizer compile_fail matrix"
-  [sanitizers]="asan units"
+  [clang]="clang small_examples headers fast_math thread_sanitizer compile_fail matrix"
+  [sanitizers]="asan small_examples units"
   [fuzz]="asan fuzz interleavings"
 )
 all_parts=(short durability examples compilers clang sanitizers fuzz)
@@ -80,7 +80,7 @@ passed=0 failed=0
 run_preset() {
   local preset=$1 build=build/$1 results=$PWD/build/$1/tests.xml sections examples=OFF keep_going=(-k)
   sections=$(printf '%s;' "${@:2}")
-  if [[ " $* " == *" examples "* ]]; then examples=ON; fi
+  if [[ "$*" == *examples* ]]; then examples=ON; fi
   if [[ ! -f $build/CMakeCache.txt ]] && command -v ninja >/dev/null; then export CMAKE_GENERATOR=Ninja; fi
   cmake --preset "$preset" "-DCAIRN_TEST_SECTIONS=$sections" -DCAIRN_BUILD_EXAMPLES=$examples -DCAIRN_FEW_UNITS=ON
   if grep -q '^CMAKE_GENERATOR:INTERNAL=Ninja$' "$build/CMakeCache.txt"; then keep_going=(-k 0); fi
