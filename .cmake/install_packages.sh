@@ -6,7 +6,7 @@ set -euo pipefail
 
 command -v dpkg-query >/dev/null || exit 0  # not Debian: the build reports what is missing
 missing=()
-for package in g++ cmake ninja-build librange-v3-dev libboost1.81-dev libhwy-dev rapidjson-dev libxxhash-dev libeigen3-dev "$@"; do
+for package in g++ cmake ninja-build librange-v3-dev libboost1.81-dev libhwy-dev rapidjson-dev libxxhash-dev "$@"; do
   [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) == installed ]] || missing+=("$package")
 done
 ((${#missing[@]})) || exit 0

@@ -17,7 +17,7 @@ done
 cd "$(dirname "$0")/.."
 
 # Installs missing packages, and builds or updates the trainer.
-bash .cmake/install_packages.sh zlib1g-dev libopenmpi-dev openmpi-bin
+bash .cmake/install_packages.sh libeigen3-dev zlib1g-dev libopenmpi-dev openmpi-bin
 build=build/release
 mkdir -p "$build"
 echo "building the trainer"

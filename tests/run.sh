@@ -67,7 +67,7 @@ for part in "${parts[@]}"; do
 done
 
 if [[ $install == yes ]]; then
-  packages=(git pkg-config catch2 libcereal-dev zlib1g-dev python3)
+  packages=(git pkg-config catch2 libcereal-dev libeigen3-dev zlib1g-dev python3)
   if [[ -n ${sections_of[clang]-}${sections_of[asan]-} ]]; then packages+=(clang-19 libclang-rt-19-dev); fi
   for section in ${sections_of[*]}; do packages+=(${packages_of[$section]-}); done
   # Two versions of libc++ exclude each other: where an older one is installed it stays, and the rows of libc++ 19 are skipped.

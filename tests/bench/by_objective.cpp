@@ -11,6 +11,7 @@
 
 #include "cairn/schedule/fits/estimators.hpp"
 #include "catch.hpp"
+#include "schedule/driven_run.hpp"
 
 using bench::schedule::by_objective;
 using bench::schedule::by_objective_options;
@@ -138,25 +139,10 @@ TEST_CASE("invalid losses, clocks and costs: no step saved twice, no hour withou
   for (const auto what : bench::schedule::objectives)
     for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
       for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none}) {
-        by_objective policy({.what = what,
-                             .last_step = 700,
-                             .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5},
-                             .estimator = cairn::estimators::best_of{}});
-        moment now;
-        double clock = 0, saved_at = 0;
-        for (now.step = 1; now.step <= 1500; ++now.step) {
-          const double losses[] = {1, none, infinite, -infinite, 5.0 * static_cast<double>(now.step), 0, 1e300};
-          now.loss = losses[random() % 7];
-          clock += now.iteration_seconds = 10;
-          now.seconds = random() % 50 == 0 ? clock - 100 : clock;
-          if (clock - saved_at > 3700) FAIL("no checkpoint for " << clock - saved_at << " seconds");
-          if (!policy.should_save(now)) continue;
-          CHECK(now.saved_step < now.step);
-          now.saved_step = now.step;
-          now.saved_seconds = now.seconds;
-          saved_at = clock;
-          CHECK_FALSE(policy.should_save(now));
-          policy.saved({.step = now.step, .stall_seconds = cost, .background_seconds = cost});
-        }
+        const by_objective policy({.what = what,
+                                   .last_step = 700,
+                                   .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5},
+                                   .estimator = cairn::estimators::best_of{}});
+        CHECK(driven::saves_of_invalid_run(policy, cost, random) >= 4);
       }
 }

@@ -10,6 +10,7 @@
 
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
+#include "schedule/driven_run.hpp"
 
 using cairn::decision;
 using cairn::moment;
@@ -293,36 +294,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
 
-/// Lets a policy decide 1,500 steps of 10 seconds with invalid losses and clocks, where each save costs `cost`. Checks that no step is
-/// saved twice and that no hour is without a checkpoint. Returns the number of saves.
-int saves_of_invalid_run(adaptive policy, double cost, std::mt19937& random) {
-  cairn::moment now;
-  double clock = 0, saved_at = 0;
-  int saves = 0;
-  for (now.step = 1; now.step <= 1500; ++now.step) {
-    const double losses[] = {1, none, infinite, -infinite, 5.0 * static_cast<double>(now.step), 0, 1e300};
-    now.loss = losses[random() % 7];
-    clock += now.iteration_seconds = 10;
-    now.seconds = random() % 50 == 0 ? clock - 100 : clock;
-    if (clock - saved_at > 3700) FAIL("no checkpoint for " << clock - saved_at << " seconds");
-    const auto decided = policy.should_save(now);
-    if (!decided) continue;
-    ++saves;
-    CHECK(now.saved_step < now.step);
-    now.saved_step = now.step;
-    now.saved_seconds = now.seconds;
-    saved_at = clock;
-    CHECK_FALSE(policy.should_save(now));
-    policy.saved({.step = now.step,
-                  .kind = decided.kind.value_or(save_kind::delta),
-                  .stall_seconds = cost,
-                  .background_seconds = cost,
-                  .write_seconds = cost,
-                  .bytes = 1});
-  }
-  return saves;
-}
-
 }  // namespace
 
 TEST_CASE("invalid clocks, losses and costs: no step saved twice, no hour without a checkpoint") {
@@ -330,7 +301,7 @@ TEST_CASE("invalid clocks, losses and costs: no step saved twice, no hour withou
   for (const double percent : {0.0, 3.5, 100.0, infinite})
     for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
       for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none})
-        CHECK(saves_of_invalid_run(
+        CHECK(driven::saves_of_invalid_run(
                   adaptive({.budget_percent = percent, .mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}}), cost,
                   random) >= 4);
 }
@@ -451,8 +422,8 @@ TEST_CASE("without a budget, invalid losses, clocks and costs: no step saved twi
   std::mt19937 random(9);
   for (const double mtbf : {0.0, 1e-3, 1e4, infinite, none})
     for (const double cost : {-1.0, 0.0, 1.0, 1e6, infinite, none})
-      CHECK(saves_of_invalid_run(optimal({.mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}}), cost, random) >=
-            4);
+      CHECK(driven::saves_of_invalid_run(optimal({.mtbf = {duration<double>(mtbf), random() % 2 ? 0 : 1.5}}), cost,
+                                         random) >= 4);
 }
 
 TEST_CASE("a policy that chooses no kind learns from saves of every kind") {

@@ -169,4 +169,36 @@ inline void survives(const cairn::any_policy& fresh, unsigned runs = 60) {
   }
 }
 
+/// Lets a policy decide 1,500 steps of 10 seconds with invalid losses and clocks, where each save costs `cost`. Checks that no step is
+/// saved twice and that no hour is without a checkpoint. Returns the number of saves.
+template <class Policy>
+int saves_of_invalid_run(Policy policy, double cost, std::mt19937& random) {
+  constexpr double infinite = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
+  cairn::moment now;
+  double clock = 0, saved_at = 0;
+  int saves = 0;
+  for (now.step = 1; now.step <= 1500; ++now.step) {
+    const double losses[] = {1, none, infinite, -infinite, 5.0 * static_cast<double>(now.step), 0, 1e300};
+    now.loss = losses[random() % 7];
+    clock += now.iteration_seconds = 10;
+    now.seconds = random() % 50 == 0 ? clock - 100 : clock;
+    if (clock - saved_at > 3700) FAIL("no checkpoint for " << clock - saved_at << " seconds");
+    const cairn::decision decided = policy.should_save(now);
+    if (!decided) continue;
+    ++saves;
+    CHECK(now.saved_step < now.step);
+    now.saved_step = now.step;
+    now.saved_seconds = now.seconds;
+    saved_at = clock;
+    CHECK_FALSE(policy.should_save(now));
+    policy.saved({.step = now.step,
+                  .kind = decided.kind.value_or(cairn::save_kind::delta),
+                  .stall_seconds = cost,
+                  .background_seconds = cost,
+                  .write_seconds = cost,
+                  .bytes = 1});
+  }
+  return saves;
+}
+
 }  // namespace driven
