@@ -379,7 +379,8 @@ static void smaller_checkpoints(const std::string& place) {
       {"adam.*.m", lossless{.xor_parent = true}}};             // XOR; other leaves: raw
   cairn::checkpointer ckpt{
       place + "/small",
-      {.codecs = chosen, .chain = {.anchor_every = 20, .merge_every = 5}}};
+      {.codecs = chosen,
+       .chain = {.anchor_every = 20, .merge = cairn::merging{.every = 5}}}};
   // [codecs]
   ckpt.remove_after(0);  // of an earlier run of this program
   for (state.step = 1; state.step <= 8; ++state.step) {

@@ -118,7 +118,6 @@ trainer_state train(const std::string& place, std::uint64_t rounds) {
     });
   for (auto& each : running) each.join();
   if (failure) std::rethrow_exception(failure);
-  // writes nothing where `step` has saved this round
   checkpoints.save(state, {.step = state.round});
   // [threads]
   return state;

@@ -2,9 +2,11 @@
 // The example of README.md: a random walk that can be stopped and killed at any time.
 // [all]
 #include <cairn/cairn.hpp>
+#include <cmath>
 #include <csignal>
 #include <cstdint>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -14,24 +16,27 @@ struct trainer {  // a plain struct: Cairn finds its fields
   std::uint64_t step = 0;
 };
 
-void train_one_step(trainer& t) {
+float train_one_step(trainer& t) {
   for (float& w : t.weights) w += std::normal_distribution<float>()(t.rng);
   ++t.step;
+  return std::abs(t.weights[0]);
 }
 
 int main() {
   trainer t;
   cairn::checkpointer ckpt{"runs/walk", {.keep_last = 3, .preempt = {SIGTERM}}};
-  if (ckpt.restore(t))  // the newest valid checkpoint; nothing on the first run
-    std::cout << "resumed at step " << t.step << '\n';
+  if (ckpt.restore(t))  // the newest valid checkpoint; nothing on the first run.
+    std::cout << "resumed at step " << t.step << '\n';  // restore_finite: before a NaN
+  std::optional<float> loss;
   while (t.step < 50'000) {
-    train_one_step(t);
+    loss = train_one_step(t);
     // Saves in the background when a save is due. `stop`: SIGTERM came; all is saved.
-    if (ckpt.step(t, {.step = t.step}).stop) return 0;
+    // Throws when saves have failed for a minute, as on a full disk.
+    if (ckpt.step(t, {.step = t.step, .loss = loss}).stop) return 0;
   }
-  ckpt.save(t, {.step = t.step});  // the final state; returns when it is on disk
-  cairn::save("walked", t);        // or without a run: one checkpoint, saved once,
-  cairn::load("walked", t);        // and loaded
+  ckpt.save(t, {.step = t.step, .loss = loss});  // the final state, on disk
+  cairn::save("walked", t);                      // or without a run: saved once,
+  cairn::load("walked", t);                      // and loaded
   std::cout << t.weights[0] << '\n';
 }
 // [all]

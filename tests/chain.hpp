@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "cairn/chain/reader.hpp"
+#include "cairn/chain/load.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/lc.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/state/describe.hpp"
 #include "store/sample.hpp"
 
@@ -68,6 +69,12 @@ inline std::optional<std::size_t> at_least(std::size_t least, std::size_t n) {
   return n < least ? std::nullopt : std::optional(n);
 }
 
+/// Merges after `every` deltas, if that is given.
+inline std::optional<cairn::detail::merge_rule> merging(std::optional<std::size_t> every, bool to_whole = false) {
+  if (!every) return std::nullopt;
+  return cairn::merging{.every = *every, .to_whole = to_whole};
+}
+
 /// Path -> bytes of every leaf.
 using bits = std::map<std::string, std::vector<std::byte>>;
 
@@ -79,14 +86,16 @@ inline bits bits_of(const state& now) {
 
 /// What a reader gets of checkpoint `name`.
 inline bits restored(const cairn::any_store& store, const std::string& name, const cairn::codec_rules& rules = {}) {
-  const auto opened = cairn::detail::open_chain(store, name, rules);
-  const auto& reader = *opened;
   bits all;
-  for (std::size_t i = 0; i < reader.contents().leaves.size(); ++i) {
-    const auto& leaf = reader.contents().leaves[i];
-    all[leaf.path].resize(leaf.bytes());
-    reader.contents().fetch(i, all[leaf.path]);
-  }
+  cairn::detail::team alone;
+  const auto read = [&](const auto& reader) {
+    for (std::size_t i = 0; i < reader->contents().leaves.size(); ++i) {
+      const auto& leaf = reader->contents().leaves[i];
+      all[leaf.path].resize(leaf.bytes());
+      reader->contents().fetch(i, all[leaf.path]);
+    }
+  };
+  cairn::detail::with_reader(store, [&] { return name; }, rules, alone, read);
   return all;
 }
 

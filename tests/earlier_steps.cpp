@@ -17,7 +17,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "chain_checks.hpp"

@@ -14,6 +14,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/memory.hpp"
+#include "hooked_publication.hpp"
 
 namespace tests {
 
@@ -72,11 +73,13 @@ struct gated_store {
     if (lists) lists();
     return inner.list();
   }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    auto source = inner.open(name, file);
-    if (opened) opened(name, file);
-    return source;
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
+    return std::make_shared<hooked_publication>(inner.open(name),
+                                                [opened = opened, name = std::string(name)](const auto& of, auto file) {
+                                                  auto source = of.open(file);
+                                                  if (opened) opened(name, file);
+                                                  return source;
+                                                });
   }
   void remove(std::string_view name) {
     if (keeps && keeps(name)) cairn::fail(cairn::errc::io, {"cannot delete ", name});

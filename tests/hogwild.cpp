@@ -93,9 +93,8 @@ struct busy_store {
     return std::make_unique<transaction>(inner.begin(name), before_write);
   }
   [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return inner.open(name, file);
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
+    return inner.open(name);
   }
   void remove(std::string_view name) { inner.remove(name); }
 };

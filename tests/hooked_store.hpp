@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cairn/store/base.hpp"
+#include "hooked_publication.hpp"
 
 struct store_hooks {
   std::function<void()> before_write = [] {
@@ -30,7 +31,6 @@ class hooked_transaction final : public cairn::stores::transaction {
     by_.before_write();
     return base_->create(file, bytes);
   }
-  bool keep(std::string_view file) override { return base_->keep(file); }
   void prepare() override {
     by_.before_write();
     base_->prepare();
@@ -69,10 +69,12 @@ struct hooked_store {
     by.before_other();
     return base.list();
   }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return base.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    by.before_open(name, file);
-    return base.open(name, file);
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
+    return std::make_shared<tests::hooked_publication>(
+        base.open(name), [before_open = by.before_open, name = std::string(name)](const auto& of, auto file) {
+          before_open(name, file);
+          return of.open(file);
+        });
   }
   void remove(std::string_view name) {
     by.before_other();

@@ -13,6 +13,7 @@
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "catch.hpp"
@@ -90,6 +91,24 @@ TEST_CASE("a store is listed again when its newest checkpoint goes while it is o
 
   gated.opened = [](std::string_view, std::string_view) { cairn::fail(errc::not_found, {"it is not there"}); };
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(cairn::any_store(gated))); }).says("it is not there"));
+}
+
+TEST_CASE(
+    "an open checkpoint stays readable when it is published again or removed, and a shorter file is found at once") {
+  const sample::scratch scratch;
+  cairn::any_store store = cairn::stores::directory(scratch.path());
+  const auto save = [&](float with) { cairn::save(store, "a", std::vector<float>(1000, with), {.shards = 3}); };
+  save(1);
+  const auto first = cairn::open(store, "a");
+  save(2);
+  const auto second = cairn::open(store, "a");
+  store.remove("a");
+  CHECK(first.read<float>("value") == std::vector<float>(1000, 1));
+  CHECK(second.read<float>("value") == std::vector<float>(1000, 2));
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(store, "a")); }).code == errc::not_found);
+  save(3);
+  std::filesystem::resize_file(scratch.path("a/" + cairn::detail::shard_file(1, 3)), 100);
+  CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(store, "a")); }).code == errc::corrupt);
 }
 
 TEST_CASE("a tensor that is not there, of another dtype or of another size is an error that names it") {

@@ -76,15 +76,15 @@ TEST_CASE("a state that is overwritten while its save runs is restored as it was
       const cairn::stores::memory store;
       cairn::codec_rules rules;
       if (as_chain) rules = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
-      cairn::checkpointer run(store,
-                              {.keep_last = 3,
-                               .when = cairn::policies::every_steps{1},
-                               .threads = 2,
-                               .shards = 1 + random() % 3,
-                               .codecs = rules,
-                               .chain = {.anchor_every = 5, .merge_every = chain::at_least(2, as_chain ? 2 : 0)},
-                               .on_busy = cairn::when_busy::wait,
-                               .max_staging_bytes = in_parts ? std::optional(std::uint64_t{1} << 20U) : std::nullopt});
+      cairn::checkpointer run(
+          store, {.keep_last = 3,
+                  .when = cairn::policies::every_steps{1},
+                  .threads = 2,
+                  .shards = 1 + random() % 3,
+                  .codecs = rules,
+                  .chain = {.anchor_every = 5, .merge = chain::merging(chain::at_least(2, as_chain ? 2 : 0))},
+                  .on_busy = cairn::when_busy::wait,
+                  .max_staging_bytes = in_parts ? std::optional(std::uint64_t{1} << 20U) : std::nullopt});
       state now;
       std::uint64_t scribbles = 0;
       for (std::uint64_t save = 1; save <= 8; ++save) {

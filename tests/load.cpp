@@ -723,7 +723,7 @@ struct hungry {
 
 /// A memory of files that cannot be opened.
 struct broken_store : cairn::stores::memory {
-  [[nodiscard]] static std::unique_ptr<cairn::stores::source> open(std::string_view, std::string_view) {
+  [[nodiscard]] static std::shared_ptr<const cairn::stores::publication> open(std::string_view) {
     throw std::bad_alloc();
   }
 };

@@ -21,6 +21,7 @@
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "hooked_store.hpp"
 #include "save_as.hpp"
 
 namespace {
@@ -275,7 +276,7 @@ TEST_CASE("a merge keeps to the memory that it may take, with more shards") {
   for (const std::uint64_t most : {1U, 1000U, 100'000'000U}) {
     chain_of made(4, chain::mixed_rules(), 2);
     const auto name = cairn::detail::checkpoint_name(4);
-    const auto shards = [&] { return cairn::detail::read_index(made.store, name).shards.size(); };
+    const auto shards = [&] { return cairn::detail::read_index(*made.store.open(name)).shards.size(); };
     const auto before = shards();
     cairn::merge_checkpoints(made.store, name, {.deltas = 3, .max_bytes = most});
     CHECK(chain::restored(made.store, name) == made.bits.back());
@@ -333,6 +334,18 @@ TEST_CASE("a merge can be cancelled at any call of check or progress, and then l
   CHECK(calls > 10);  // every leaf, and every block
 }
 
+TEST_CASE("nothing is merged where a checkpointer saves, which may remove what is merged") {
+  chain_of made(5);
+  const auto name = cairn::detail::checkpoint_name(5);
+  {
+    const auto lock = made.store.lock();
+    const auto failure = sample::failure_of([&] { cairn::merge_checkpoints(made.store, name); });
+    CHECK(failure.code == cairn::errc::busy);
+  }
+  CHECK(made.is_unchanged());
+  CHECK(cairn::merge_checkpoints(made.store, name).deltas == 4);
+}
+
 TEST_CASE("a merge that fails leaves the checkpoint as it was") {
   chain_of made(5);
   const auto file = cairn::detail::shard_file(0, 1);
@@ -369,7 +382,7 @@ struct watched_directory : cairn::stores::directory {
       for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
         std::error_code gone;  // the descriptor of this loop
         const auto file = std::filesystem::read_symlink(each.path(), gone).string();
-        if (file.starts_with(place + "/") || file == place) open.push_back(file);
+        if (file.starts_with(place)) open.push_back(file);
       }
       inner->publish();
     }
@@ -399,7 +412,53 @@ TEST_CASE("no file of a checkpoint is open any more when the merged one replaces
   REQUIRE(cairn::merge_checkpoints(store, name).deltas > 0);
   CHECK(*place.open_files == std::vector<std::string>());
   CHECK(chain::restored(store, name) == made.bits.back());
-  const auto reader = store.open(name, cairn::detail::shard_file(0, 3));  // such a file is seen
+  const auto reader = store.open(name)->open(cairn::detail::shard_file(0, 3));  // such a file is seen
   cairn::save(store, name, std::vector<float>(5));
   CHECK(place.open_files->size() == 1);
+}
+
+TEST_CASE(
+    "a reader that is open while its checkpoint is merged twice gets its own bits, or is told that they have gone") {
+  const bool is_in_memory = GENERATE(false, true);
+  const sample::scratch scratch(sample::in_memory());
+  hooked_store place{cairn::stores::memory(), {}};
+  if (!is_in_memory) place.base = cairn::stores::directory(scratch.path(), {.durable = false});
+  constexpr std::uint64_t steps = 6;
+  const auto name = cairn::detail::checkpoint_name(steps);
+  const auto of_shards = [&](std::string_view file) { return file.ends_with(".safetensors"); };
+  // Every file of the chain is the next one to be opened at some time.
+  for (int n = 0;; ++n) {
+    if (!is_in_memory) std::filesystem::remove_all(scratch.path());
+    if (is_in_memory) place.base = cairn::stores::memory();
+    chain_of made(steps, chain::mixed_rules(), 2, place.base);
+    int opened = 0;
+    place.by.before_open = [&](std::string_view, std::string_view file) {
+      if (!of_shards(file) || opened++ != n) return;
+      cairn::merge_checkpoints(made.store, name, {.deltas = 2});
+      cairn::merge_checkpoints(made.store, name);
+      for (std::uint64_t step = 1; step < steps; ++step) made.store.remove(cairn::detail::checkpoint_name(step));
+    };
+    INFO("before shard " << n);
+    CHECK(chain::restored(place, name) == made.bits.back());  // opened again, where it must
+    if (opened <= n) break;
+
+    chain_of other(steps, chain::mixed_rules(), 2, cairn::stores::directory(scratch.path("other"), {.durable = false}));
+    cairn::any_store& store = other.store;
+    const cairn::detail::chain_reader reader(store, name);
+    const auto& leaves = reader.contents().leaves;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+      if (i == static_cast<std::size_t>(n) % leaves.size()) {
+        cairn::merge_checkpoints(store, name, {.deltas = 2});
+        cairn::merge_checkpoints(store, name);
+      }
+      std::vector<std::byte> values(leaves[i].bytes());
+      const auto failure = sample::failure_of([&] { reader.contents().fetch(i, values); });
+      if (failure.sentence.empty())
+        CHECK(values == other.bits.back().at(leaves[i].path));
+      else
+        CHECK(failure.code == cairn::errc::not_found);
+    }
+    CHECK(reader.is_outdated(store));
+    std::filesystem::remove_all(scratch.path("other"));
+  }
 }

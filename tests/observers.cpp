@@ -58,21 +58,20 @@ std::vector<std::map<std::string, std::string>> read_lines(const std::string& te
   for (std::size_t end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
     auto& members = objects.emplace_back();
     using namespace cairn::detail;
-    const auto text_form = json_text([&](const json_value& value) { members[std::string(value.key)] = value.text; });
-    const auto real_form =
-        json_real([&](const json_value& value) { members[std::string(value.key)] = std::to_string(value.real); });
-    const auto natural_form =
-        json_natural([&](const json_value& value) { members[std::string(value.key)] = std::to_string(value.natural); });
-    read_json(text.substr(at, end - at), "line",
-              json_object({{"event", text_form, false},
-                           {"time", real_form, false},
-                           {"step", natural_form, false},
-                           {"checkpoint", text_form, false},
-                           {"bytes", natural_form, false},
-                           {"total", natural_form, false},
-                           {"seconds", real_form, false},
-                           {"message", text_form, false},
-                           {"code", text_form, false}}));
+    const auto line = text.substr(at, end - at);
+    json_reader io(line, "line");
+    std::string word;
+    double real = 0;
+    std::uint64_t natural = 0;
+    io.object([&] {
+      for (const char* name : {"event", "checkpoint", "message", "code"})
+        if (io.optional(name, word)) members[name] = word;
+      for (const char* name : {"time", "seconds"})
+        if (io.optional(name, real)) members[name] = std::to_string(real);
+      for (const char* name : {"step", "bytes", "total"})
+        if (io.optional(name, natural)) members[name] = std::to_string(natural);
+    });
+    io.end();
   }
   REQUIRE(at == text.size());
   return objects;

@@ -13,10 +13,12 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -69,7 +71,7 @@ TEST_CASE("what N ranks have saved together, M ranks restore, bit for bit") {
       require(report.leaves > 4 && report.bytes > 0, "an empty report");
     });
     CHECK(failures == std::vector<std::string>(saved));
-    CHECK(store.files("step-000000007").size() == saved + 1);
+    CHECK(store.open("step-000000007")->files().size() == saved + 1);
     for (unsigned loaded = 1; loaded <= 6; ++loaded) {
       INFO(saved << " -> " << loaded);
       failures = at_each(loaded, [&](const cairn::groups::threads& group) {
@@ -217,6 +219,39 @@ TEST_CASE("an error of one rank is that of all, and the previous checkpoint stay
   }
 }
 
+TEST_CASE("a share that one rank cannot describe in its record is an error of all, and the group goes on") {
+  struct noted {
+    std::vector<float> weights = std::vector<float>(1000);
+    cairn::per_rank<std::map<std::string, std::optional<double>>> notes;
+  };
+  for (const bool in_background : {false, true}) {
+    const cairn::any_store store = cairn::stores::memory();
+    CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+            auto options = quick();
+            options.when = cairn::policies::every_steps{1};
+            cairn::checkpointer checkpoints(store, options, group);
+            noted state;
+            if (group.rank() == 1) state.notes.value["\xff"];  // no UTF-8, and no array has it in its path
+            std::string what;
+            try {
+              if (in_background) {
+                static_cast<void>(checkpoints.step(state, {.step = 1}));
+                checkpoints.wait();
+              } else {
+                checkpoints.save(state, {.step = 1});
+              }
+            } catch (const cairn::error& cause) {
+              what = cause.what();
+              require(cause.code() == cairn::errc::invalid, "another code");
+            }
+            require(what.find("rank 1: ") != what.npos, "no error, or of another rank");
+            state.notes.value.clear();
+            checkpoints.save(state, {.step = 2});
+          }) == std::vector<std::string>(3));
+    CHECK(store.list() == std::vector<std::string>{"step-000000002"});
+  }
+}
+
 TEST_CASE("a place that is another one at one rank, under the same path, is an error of all") {
   const cairn::any_store store = cairn::stores::memory(), elsewhere = cairn::stores::memory();
   for (unsigned lost = 0; lost < 3; ++lost) {
@@ -291,7 +326,7 @@ TEST_CASE("a shard that is missing or of another checkpoint: all ranks pass over
             checkpoints.save(newer, {.step = 8});
           }) == std::vector<std::string>(4));
     std::vector<std::pair<std::string, std::string>> files;
-    for (const auto& file : store.files("step-000000008"))
+    for (const auto& file : store.open("step-000000008")->files())
       if (file != shard) files.emplace_back(file, sample::get(store, "step-000000008", file));
     if (is_foreign) files.emplace_back(shard, sample::get(store, "step-000000007", shard));
     sample::put(store, "step-000000008", files);
@@ -336,28 +371,40 @@ TEST_CASE("ranks that restore in other ways than each other are told so") {
   CHECK(what.empty());
 }
 
-TEST_CASE("a group that restores excludes other groups, and writes that a former one has begun come to nothing") {
+TEST_CASE("beside a group that saves, another one restores, and does not save") {
   const cairn::any_store store = cairn::stores::memory();
-  std::promise<void> restored, tried;
+  std::promise<void> saved, tried;
   std::thread first([&] {
     CHECK(at_each(2, [&](const cairn::groups::threads& group) {
             cairn::checkpointer checkpoints(store, quick(), group);
-            auto state = random_model(1);
-            checkpoints.restore(state);
+            checkpoints.save(random_model(1), {.step = 1});
             if (group.rank() != 0) return;
-            restored.set_value();
+            saved.set_value();
             tried.get_future().wait();
           }) == std::vector<std::string>(2));
   });
-  restored.get_future().wait();
+  saved.get_future().wait();
   const auto what = common(at_each(3, [&](const cairn::groups::threads& group) {
     cairn::checkpointer checkpoints(store, quick(), group);
     auto state = random_model(1);
-    checkpoints.restore(state);
+    const auto report = checkpoints.restore(state);
+    require(report && report->step == 1, "not restored");
+    checkpoints.save(state, {.step = 2});
   }));
   tried.set_value();
   first.join();
   CHECK_THAT(what, ContainsSubstring("somebody else is saving"));
+}
+
+TEST_CASE("a group that restores from a place that is not there does not make it") {
+  const sample::scratch scratch;
+  const auto place = scratch.path("mistyped");
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer checkpoints(place, quick(), group);
+          auto state = random_model(1);
+          require(!checkpoints.restore(state), "restored");
+        }) == std::vector<std::string>(2));
+  CHECK_FALSE(std::filesystem::exists(place));
 }
 
 TEST_CASE("ranks that have drifted apart are reported with the path, or refused") {
@@ -426,17 +473,17 @@ TEST_CASE("each rank writes about the same number of bytes") {
     checkpoints.save(state, {.step = 1});
   });
   CHECK(thrown == std::vector<std::string>(4));
-  for (const auto& file : store.files("step-000000001"))
-    if (file != "index.json") CHECK(store.open("step-000000001", file)->size() / 1'010'000 == 0);
+  for (const auto& file : store.open("step-000000001")->files())
+    if (file != "index.json") CHECK(store.open("step-000000001")->open(file)->size() / 1'010'000 == 0);
 }
 
 /// The largest shard of a checkpoint over the mean.
 double imbalance(const cairn::any_store& store, std::string_view name) {
   double largest = 0, sum = 0;
-  const auto files = store.files(name);
+  const auto files = store.open(name)->files();
   for (const auto& file : files) {
     if (file == "index.json") continue;
-    const auto bytes = static_cast<double>(store.open(name, file)->size());
+    const auto bytes = static_cast<double>(store.open(name)->open(file)->size());
     largest = std::max(largest, bytes);
     sum += bytes;
   }
@@ -528,8 +575,9 @@ TEST_CASE("ranks write in proportion to their weights") {
           checkpoints.save(state, {.step = 1});
         }) == std::vector<std::string>(3));
   std::vector<std::uint64_t> megabytes;
-  for (const auto& file : store.files("step-000000001"))
-    if (file != "index.json") megabytes.push_back((store.open("step-000000001", file)->size() + 200'000) / 1'000'000);
+  for (const auto& file : store.open("step-000000001")->files())
+    if (file != "index.json")
+      megabytes.push_back((store.open("step-000000001")->open(file)->size() + 200'000) / 1'000'000);
   CHECK(megabytes == std::vector<std::uint64_t>{0, 1, 2});
   std::vector<float> restored;
   cairn::load(store, "step-000000001", restored);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -49,7 +50,7 @@ const chain::state& state_at(std::uint64_t step) {
 cairn::checkpointer_options merging(std::optional<std::size_t> every, bool to_whole = false) {
   auto options = quick();
   options.codecs = chain::mixed_rules();
-  options.chain = {.anchor_every = 1000, .merge_every = every, .merge_to_whole = every && to_whole};
+  options.chain = {.anchor_every = 1000, .merge = chain::merging(every, to_whole)};
   options.when = cairn::policies::every_steps{1};
   options.on_busy = cairn::when_busy::wait;
   return options;
@@ -82,7 +83,7 @@ std::size_t links(const cairn::any_store& store, std::uint64_t step) {
 }
 
 std::size_t shards(const cairn::any_store& store, std::uint64_t step) {
-  return cairn::detail::read_index(store, checkpoint_name(step)).shards.size();
+  return cairn::detail::read_index(*store.open(checkpoint_name(step))).shards.size();
 }
 
 TEST_CASE("ranks merge their deltas, and what is restored are the same bits") {
@@ -520,8 +521,8 @@ TEST_CASE("ranks that differ in when to merge do not begin") {
                                                               group);
                               checkpoints.wait();
                             })),
-             Catch::Matchers::ContainsSubstring("chain.merge_every 2") &&
-                 Catch::Matchers::ContainsSubstring("chain.merge_every 3"));
+             Catch::Matchers::ContainsSubstring("chain.merge.every 2") &&
+                 Catch::Matchers::ContainsSubstring("chain.merge.every 3"));
 }
 
 TEST_CASE("after a signal no merge begins") {
@@ -556,24 +557,20 @@ TEST_CASE("a checkpointer that is destroyed while a save is published begins no 
   for (const bool cancels : {false, true}) {
     constexpr int ranks = 3;
     const cairn::any_store store = cairn::stores::memory();
-    std::atomic<int> prepared{0}, publishing{0}, leaving{0};
+    std::atomic<int> publishing{0}, leaving{0};
+    bool is_publishing = false;
+    std::barrier same_step(ranks, [&]() noexcept { is_publishing = publishing == 1; });  // one answer for all ranks
     std::atomic<std::uint64_t> merged{0};
     CHECK(
         at_each(ranks, [&](const cairn::groups::threads& group) {
           bool is_watched = false;
           int calls =
               0;  // of the leader in the save of step 3: it begins, makes its shard, prepares that, makes the index, publishes
-          const hooked_store own{store,
-                                 {.before_write =
-                                      [&] {
-                                        if (!is_watched || group.rank() != 0 || ++calls != 5) return;
-                                        ++publishing;
-                                        wait_until(leaving, ranks);
-                                      },
-                                  .after_write =
-                                      [&] {
-                                        if (is_watched) ++prepared;
-                                      }}};
+          const hooked_store own{store, {.before_write = [&] {
+                                   if (!is_watched || group.rank() != 0 || ++calls != 5) return;
+                                   ++publishing;
+                                   wait_until(leaving, ranks);
+                                 }}};
           auto options = merging(2);
           options.on_busy = cairn::when_busy::skip;
           if (cancels) options.on_destruction = cairn::when_destroyed::cancel;
@@ -583,15 +580,10 @@ TEST_CASE("a checkpointer that is destroyed while a save is published begins no 
           checkpoints.save(state_at(2), {.step = 2});
           is_watched = true;
           std::uint64_t step = 3;
-          const auto train = [&](int steps) {
-            for (int i = 0; i < steps; ++i, ++step) static_cast<void>(checkpoints.step(state_at(step), {.step = step}));
-          };
-          train(1);
-          wait_until(prepared, 1);  // the others join it in the second call from now on
-          train(2);
-          wait_until(prepared, ranks);
-          train(2);
-          wait_until(publishing, 1);
+          do {
+            static_cast<void>(checkpoints.step(state_at(3), {.step = step++}));
+            same_step.arrive_and_wait();
+          } while (!is_publishing);
           ++leaving;
         }) == std::vector<std::string>(ranks));
     CHECK(merged == (cancels ? 0U : static_cast<unsigned>(ranks)));

@@ -163,7 +163,7 @@ TEST_CASE("a rank opens only the shards that have its boxes") {
             matrix own{part.shape, std::vector<float>(part.count(), 1.F)};
             checkpoints.save(cairn::state{{"w", cairn::shard_of(own, lines, part.first)}}, {.step = 1});
           }) == std::vector<std::string>(saved));
-    auto shards = store.files("step-000000001");
+    auto shards = store.open("step-000000001")->files();
     std::erase(shards, "index.json");
     std::sort(shards.begin(), shards.end());  // in order of rank
     REQUIRE(shards.size() == saved);

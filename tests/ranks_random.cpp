@@ -57,8 +57,8 @@ std::string run_one(const cairn::groups::threads& group, const cairn::any_store&
   const bool merges_deltas = !options.codecs.empty() && random() % 4 != 0;
   if (merges_deltas) {
     options.chain.anchor_every = 5 + random() % 5;
-    options.chain.merge_every = 2 + random() % 2;
-    options.chain.merge_to_whole = random() % 3 == 0;
+    const auto every = 2 + random() % 2;
+    options.chain.merge = cairn::merging{.every = every, .to_whole = random() % 3 == 0};
   }
   if (random() % 3 == 0) options.keep_last = 3;
   const auto every = 1 + random() % 3;

@@ -85,7 +85,7 @@ TEST_CASE("ranks save in the background at the steps that the policy names, and 
             require(checkpoints.stats().saves == 4 && checkpoints.stats().failed == 0, "other statistics");
             train(checkpoints, 24, 26);
           }) == std::vector<std::string>(ranks));  // the destructor finishes the save of step 25
-    CHECK(store.files("step-000000025").size() == ranks + 1);
+    CHECK(store.open("step-000000025")->files().size() == ranks + 1);
     for (unsigned loaded = 1; loaded <= 4; ++loaded)
       CHECK(at_each(loaded, [&](const cairn::groups::threads& group) {
               cairn::checkpointer checkpoints(store, every(5), group);

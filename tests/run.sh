@@ -34,7 +34,8 @@ declare -A packages_of=(
   [torch]="libtorch-dev"
   [python]="python3-numpy"
   [site]="doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core"
-  [bench]="python3-matplotlib python3-numpy python3-h5py"
+  # Without munkres, matplotlib brings SciPy, whose Boost excludes that of the build.
+  [bench]="python3-munkres python3-matplotlib python3-numpy python3-h5py"
   [compilers]="clang-16 clang-19 make g++-aarch64-linux-gnu qemu-user"
   [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libopenmpi-dev"
   [headers]="libopenmpi-dev"

@@ -220,18 +220,42 @@ TEST_CASE("directories on the way are made, and a slash at the end is no part of
   CHECK(state == 5);
 }
 
-TEST_CASE("a save replaces the older checkpoint, leaves what is not its own, and nothing else") {
+TEST_CASE("a save takes the place of the older checkpoint, leaves what is not its own, and nothing else") {
   const sample::scratch scratch;
-  cairn::save(scratch.path("once"), tests::trained(1), {.shards = 3});
+  const auto check_load = [&](const std::string& path, std::uint64_t of) {
+    tests::trainer fresh;
+    cairn::load(scratch.path(path), fresh);
+    CHECK(fresh == tests::trained(of));
+    CHECK(cairn::open(scratch.path(path)).path() == fs::canonical(scratch.path()) / "once");
+  };
+  for (const std::uint64_t of : {1U, 2U}) {
+    cairn::save(scratch.path("once"), tests::trained(of), {.shards = 3});
+    check_load("once", of);
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"once"});
+  }
   sample::spill(scratch.path("once/notes.txt"), "mine");
-  cairn::save(scratch.path("once"), tests::trained(2));
-  tests::trainer fresh;
-  cairn::load(scratch.path("once"), fresh);
-  CHECK(fresh == tests::trained(2));
-  auto files = files_in(scratch.path("once"));
-  CHECK(files.size() == 3);
-  CHECK(files["notes.txt"] == "mine");
-  CHECK(files_in(scratch.path()).size() == 1);
+  cairn::save(scratch.path("once"), tests::trained(3));
+  check_load("once", 3);
+  check_load("once~2", 3);
+  CHECK(files_in(scratch.path("once")) == contents{{"notes.txt", "mine"}});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"once", "once~2"});
+  CHECK(sample::failure_of([&] { cairn::save(scratch.path("once~2"), 1); }).code == errc::invalid);
+}
+
+TEST_CASE("what a killed save has left beside a path is loaded, and the next save is found by the path itself") {
+  const sample::scratch scratch;
+  cairn::save(scratch.path("once"), tests::trained(1));
+  for (const bool is_older_there : {true, false}) {
+    fs::copy(scratch.path("once"), scratch.path("once~2"));
+    sample::spill(scratch.path("once/index.json"), "an older one, which nobody reads");
+    if (!is_older_there) fs::remove_all(scratch.path("once"));
+    tests::trainer fresh;
+    cairn::load(scratch.path("once"), fresh);
+    CHECK(fresh == tests::trained(1));
+    CHECK(cairn::open(scratch.path("once")).step() == 0);
+    cairn::save(scratch.path("once"), tests::trained(1));
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"once"});
+  }
 }
 
 TEST_CASE("a directory of other things is not taken over") {

@@ -33,6 +33,22 @@ class counting_source final : public cairn::stores::source {
   std::shared_ptr<std::atomic<std::uint64_t>> bytes_;
 };
 
+class counting_publication final : public cairn::stores::publication {
+ public:
+  counting_publication(std::shared_ptr<const publication> of, std::shared_ptr<std::atomic<std::uint64_t>> bytes)
+      : of_(std::move(of)), bytes_(std::move(bytes)) {}
+
+  [[nodiscard]] std::string location() const override { return of_->location(); }
+  [[nodiscard]] std::vector<std::string> files() const override { return of_->files(); }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view file) const override {
+    return std::make_unique<counting_source>(of_->open(file), bytes_);
+  }
+
+ private:
+  std::shared_ptr<const publication> of_;
+  std::shared_ptr<std::atomic<std::uint64_t>> bytes_;
+};
+
 /// Copies count together.
 struct counting_store {
   cairn::any_store counted;
@@ -48,9 +64,8 @@ struct counting_store {
     return counted.join(name, attempt);
   }
   [[nodiscard]] std::vector<std::string> list() const { return counted.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return counted.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return std::make_unique<counting_source>(counted.open(name, file), bytes);
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
+    return std::make_shared<counting_publication>(counted.open(name), bytes);
   }
   void remove(std::string_view name) { counted.remove(name); }
 };

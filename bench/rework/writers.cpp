@@ -45,8 +45,8 @@ double payload_bytes(const cairn::stores::memory& store) {
   double bytes = 0;
   for (const auto& tensor : cairn::open(cairn::any_store(store), newest).tensors())
     bytes += static_cast<double>(tensor.stored_bytes);
-  for (const auto& file : store.files(newest))
-    if (file.ends_with(".safetensors")) bytes += table_bytes(*store.open(newest, file));
+  for (const auto& file : store.open(newest)->files())
+    if (file.ends_with(".safetensors")) bytes += table_bytes(*store.open(newest)->open(file));
   return bytes;
 }
 

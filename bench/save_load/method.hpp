@@ -23,6 +23,8 @@ struct method {
   void (*collect)(training_state& state) = nullptr;
   /// Not timed: what a program has before it loads into nothing and the file does not tell, else null.
   void (*prepare)(const dimensions& d) = nullptr;
+  /// Saves from a copy while the state may change; returns the seconds after the copy. Null where the method cannot.
+  double (*save_behind)(const std::string& path, const training_state& state) = nullptr;
 };
 
 [[nodiscard]] method plain_method();

@@ -74,7 +74,8 @@ std::string structure_text(const cairn::detail::structure_entry& entry) {
 cairn::detail::structure structure_of(const cairn::checkpoint& opened) {
   if (cairn::detail::is_file(opened.path())) return {};
   const auto [place, name] = cairn::detail::split_path(opened.path());
-  return cairn::detail::read_index(cairn::stores::directory(place), name, cairn::detail::index_part::all).structure;
+  return cairn::detail::read_index(*cairn::stores::directory(place).open(name), cairn::detail::index_part::all)
+      .structure;
 }
 
 }  // namespace

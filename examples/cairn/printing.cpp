@@ -18,6 +18,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/inspect.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/paths.hpp"
 
@@ -96,8 +97,13 @@ std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run) {
 
 std::int64_t time_of(const std::string& run, const std::string& name) {
   struct stat about{};
-  const auto index = run + '/' + name + '/' + std::string(cairn::detail::index_file);
-  return ::stat(index.c_str(), &about) == 0 ? about.st_mtim.tv_sec : 0;
+  try {
+    const auto at = cairn::stores::directory(run).open(name)->location();
+    const auto index = at + '/' + std::string(cairn::detail::index_file);
+    return ::stat(index.c_str(), &about) == 0 ? about.st_mtim.tv_sec : 0;
+  } catch (const cairn::error&) {
+    return 0;
+  }
 }
 
 std::string time_text(std::int64_t seconds) {
@@ -113,8 +119,10 @@ std::uint64_t bytes_at(const std::string& path) {
   if (cairn::detail::is_file(path)) return std::filesystem::file_size(path, failure);
   std::uint64_t bytes = 0;
   try {
-    const bool is_run = !cairn::detail::is_file(path + "/" + std::string(cairn::detail::index_file));
-    const auto [place, last] = cairn::detail::split_existing(path);
+    const auto [place, entry] = cairn::detail::split_existing(path);
+    const auto parsed = cairn::detail::parse_generation(entry);
+    const auto last = parsed ? parsed->name : entry;
+    const bool is_run = !cairn::stores::detail::has_publication(place, last);
     const auto listed = cairn::list_checkpoints(is_run ? path : place);
     std::map<std::string, cairn::checkpoint_summary> all;
     for (const auto& each : listed) all.emplace(each.name, each);

@@ -114,7 +114,7 @@ learned read_notes(const std::string& run, const std::vector<cairn::checkpoint_s
     if (!each.problem.empty()) continue;
     try {
       const auto step = static_cast<double>(each.step);
-      const auto index = cairn::detail::read_index(store, each.name, cairn::detail::index_part::metadata);
+      const auto index = cairn::detail::read_index(*store.open(each.name), cairn::detail::index_part::metadata);
       for (const auto& [name, values] : index.info.notes) {
         if (name == "failures" && !values.empty()) made.failures.push_back({step, values[0]});
         if (name == "interval" && values.size() == 1) made.means[name].push_back({step, values[0]});

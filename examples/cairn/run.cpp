@@ -123,7 +123,7 @@ std::vector<std::size_t> changed_shapes(const std::string& run, const std::vecto
   std::vector<cairn::detail::stored_leaf> leaves;  // of the checkpoint of that name, sorted by path
   const auto read = [&](const std::string& wanted) {
     if (std::exchange(name, wanted) != wanted)
-      leaves = cairn::detail::read_index(store, wanted, cairn::detail::index_part::all).leaves;
+      leaves = cairn::detail::read_index(*store.open(wanted), cairn::detail::index_part::all).leaves;
   };
   for (std::size_t i = 1; i < all.size(); ++i) try {
       if (all[i].parent.empty() && i + 1 < all.size()) continue;
@@ -251,7 +251,6 @@ int merge(const std::string& checkpoint, bool json) {
   const auto& name = parts.name;
   const interrupts signals;
   cairn::any_store store = cairn::stores::directory(parts.directory);
-  const auto lock = store.lock();
   const auto report = [&] {
     const progress shown(2 * bytes_at(opened), json);
     const auto check = [] { interrupts::check("the checkpoint is as it was"); };

@@ -4,19 +4,16 @@
 #include <cstdint>
 #include <iostream>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <sys/stat.h>
 
 #include "advice.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/safetensors.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/system/paths.hpp"
 #include "commands.hpp"
 #include "json.hpp"
@@ -25,6 +22,8 @@
 namespace program {
 
 namespace {
+
+constexpr int most_tries = 20;
 
 struct verified {
   std::string path;
@@ -40,31 +39,21 @@ bool has_checksums(const std::string& file) {
   return !cairn::detail::read_shard_metadata(header, file).blocks.empty();
 }
 
-/// Tells one checkpoint at a path from another that replaces it.
-struct file_identity {
-  ino_t file = 0;
-  timespec written{};
-
-  friend bool operator==(const file_identity& a, const file_identity& b) {
-    return a.file == b.file && a.written.tv_sec == b.written.tv_sec && a.written.tv_nsec == b.written.tv_nsec;
-  }
-};
-
-/// None where there is no checkpoint.
-std::optional<file_identity> identity_of(const std::string& checkpoint) {
-  struct stat about{};
-  if (::stat((checkpoint + '/' + std::string(cairn::detail::index_file)).c_str(), &about) != 0) return std::nullopt;
-  return file_identity{about.st_ino, about.st_mtim};
-}
-
 /// Throws errors that are not about the checkpoint itself, if `is_only`.
 verified verify_one(const std::string& path, bool is_only) {
   verified made{path};
   try {
-    const auto opened = cairn::open(path);
-    made.path = opened.path();
-    if (cairn::detail::is_file(made.path)) made.has_checksums = has_checksums(made.path);
-    opened.verify();
+    for (int tries = 0; tries < most_tries; ++tries) {
+      const auto opened = cairn::open(path);
+      made.path = opened.path();
+      if (cairn::detail::is_file(made.path)) made.has_checksums = has_checksums(made.path);
+      try {
+        opened.verify();
+        break;
+      } catch (const cairn::error& cause) {
+        if (cause.code() != cairn::errc::not_found || tries + 1 == most_tries) throw;  // it was merged meanwhile
+      }
+    }
   } catch (const cairn::error& cause) {
     const bool is_damage = cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
     if (is_only && !is_damage) throw;
@@ -86,7 +75,7 @@ std::uint64_t bytes_of_chains(const std::vector<cairn::checkpoint_summary>& list
   return all;
 }
 
-/// All checkpoints of a run. A trainer may remove or replace them meanwhile: those that have gone are left out.
+/// All checkpoints of a run. A trainer may remove them meanwhile: those that have gone are left out.
 std::vector<verified> verify_all(const std::string& run, bool json) {
   std::vector<std::string> paths;
   const auto listed = checkpoints_of(run);
@@ -94,12 +83,7 @@ std::vector<verified> verify_all(const std::string& run, bool json) {
   const progress shown(bytes_of_chains(listed), json);
   std::vector<verified> all;
   for (const auto& each : paths) {
-    auto before = identity_of(each);
     auto made = verify_one(each, false);
-    for (auto now = identity_of(each); !made.problem.empty() && now && !(now == before); now = identity_of(each)) {
-      before = now;  // it was replaced, as by merging
-      made = verify_one(each, false);
-    }
     const auto remaining =
         made.problem.empty() ? std::vector<cairn::checkpoint_summary>() : cairn::list_checkpoints(run);
     const bool has_gone =

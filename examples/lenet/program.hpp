@@ -67,11 +67,12 @@ template <class Codec>
 }
 
 [[nodiscard]] inline cairn::checkpointer_options how_to_save(const options& chosen) {
-  cairn::checkpointer_options how{.keep_last = chosen.keep,
-                                  .codecs = codecs_named(chosen.codec),
-                                  .chain = {.anchor_every = 20, .merge_every = 4},
-                                  .on_busy = cairn::when_busy::wait,
-                                  .preempt = {SIGTERM, SIGUSR1}};
+  cairn::checkpointer_options how{
+      .keep_last = chosen.keep,
+      .codecs = codecs_named(chosen.codec),
+      .chain = {.anchor_every = 20, .merge = cairn::merging{.every = 4}},
+      .on_busy = cairn::when_busy::wait,
+      .preempt = {SIGTERM, SIGUSR1}};
   // else the default policy
   if (chosen.every > 0) how.when = cairn::policies::every_steps{chosen.every};
   cairn::observer on_terminal, to_file;

@@ -119,7 +119,7 @@ void run(options chosen, const std::string& used_images) {
     chosen.events.clear();
   }
   auto how = how_to_save(chosen);
-  how.chain.merge_every.reset();  // groups do not merge deltas
+  how.chain.merge.reset();  // groups do not merge deltas
   // [checkpointer]
   cairn::checkpointer checkpoints(chosen.checkpoint, how, ranks);
   // [checkpointer]

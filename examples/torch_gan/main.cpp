@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -117,11 +118,12 @@ int main(int argc, char** argv) {
   cairn::checkpointer ckpt{place, options};                      // +
   if (ckpt.restore(all))                                         // +
     std::cout << "resumed from step " << all.step << std::endl;  // +
+  std::optional<double> loss;
   while (all.step < steps) {
-    const auto loss = all.train_one_step();
+    loss = all.train_one_step();
     if (ckpt.step(all, {.step = all.step, .loss = loss}).stop) return 0;  // +
     if (all.step == killed_at) std::raise(SIGKILL);
   }
-  ckpt.save(all, {.step = all.step});  // +
+  ckpt.save(all, {.step = all.step, .loss = loss});  // +
   std::cout << "state " << std::hex << fingerprint(all) << std::endl;
 }

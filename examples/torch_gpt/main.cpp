@@ -145,8 +145,9 @@ void train(const std::string& directory, std::uint64_t steps, std::uint64_t sign
   if (checkpoints.restore(state))
     std::cout << "resumed from step " << state.step << std::endl;
   if (state.step >= steps) return;
+  double loss = 0;
   for (const cairn::batch& batch : state.batches) {
-    const auto loss = train_one_step(state, text, batch, ranks);
+    loss = train_one_step(state, text, batch, ranks);
     if (state.step % 20 == 0)
       std::cout << "step " << state.step << "  loss " << loss << std::endl;
     if (checkpoints.step(state, {.step = state.step, .loss = loss}).stop) return;
@@ -154,7 +155,7 @@ void train(const std::string& directory, std::uint64_t steps, std::uint64_t sign
     if (state.step >= steps) break;
   }
   // [training]
-  checkpoints.save(state, {.step = state.step});
+  checkpoints.save(state, {.step = state.step, .loss = loss});
   std::cout << "state " << std::hex << hash_of(state) << std::dec << std::endl;
   if (ranks.rank() == 0) print_costs(state, checkpoints, directory);
 }

@@ -118,9 +118,7 @@ class checkpointer {
   /// removed is reported as an event. Waits for the running save; throws as `step` does. After an error nothing is left behind of this save,
   /// and all earlier checkpoints stay. But if only the last sync of the directory fails, the checkpoint is there.
   ///
-  /// Writes no shards where the run has saved or restored this step last, and the checkpoint has the bytes that this save would write, and all
-  /// metrics of `now`. Only its notes may be replaced, to say that the run may have ended here. A delta is known to be the same only if `step` has
-  /// saved it in the background.
+  /// It writes also where a `step` has saved this step: the checkpoint then records that the run has ended.
   template <detail::state_object State>
   save_report save(const State& state, const observation& now) {
     return save(cairn::refer(state), now);

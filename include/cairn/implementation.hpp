@@ -8,10 +8,12 @@ extern "C" void cairn_implementation_hpp_is_included_in_two_cpp_files() noexcept
 
 #include "cairn/definitions/chain.cpp"
 #include "cairn/definitions/encode.cpp"
+#include "cairn/definitions/format.cpp"
 #include "cairn/definitions/group.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
 #include "cairn/definitions/merge.cpp"
+#include "cairn/definitions/one_shot.cpp"
 #include "cairn/definitions/plan.cpp"
 #include "cairn/definitions/run.cpp"
 #include "cairn/definitions/schedule.cpp"

@@ -2,13 +2,11 @@
 // The order in which training goes through its data, as a part of the state.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -19,6 +17,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/changes.hpp"
 #include "cairn/state/flat.hpp"
+#include "cairn/state/walk_object.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -70,6 +69,13 @@ struct saved_loop {
   using cairn_changes = added<"fingerprint">;
 };
 
+/// Items by number. Without <ranges>, which every unit of a trainer would compile.
+template <class Items>
+concept item_range = requires(const Items& items) {
+  { std::begin(items) } -> std::random_access_iterator;
+  { std::size(items) } -> std::convertible_to<std::uint64_t>;
+};
+
 [[nodiscard]] std::uint64_t hash_of(std::span<const std::byte> bytes) noexcept;
 
 /// Whether equal items have equal bytes in every process: no padding, no addresses.
@@ -87,17 +93,17 @@ consteval bool has_portable_bytes() {
 /// them, evenly spaced from the first to the last. The items are numbers, structs of whole numbers without padding, or
 /// ranges of items, such as strings; for others pass a view of what is in them, such as
 /// `std::views::transform(images, &image::pixels)`. It stays the same in later versions of Cairn.
-template <std::ranges::random_access_range Items>
-requires std::ranges::sized_range<Items>
+template <detail::item_range Items>
 [[nodiscard]] std::uint64_t fingerprint(const Items& items) {
-  using item = std::ranges::range_value_t<const Items>;
-  const auto size = static_cast<std::uint64_t>(std::ranges::size(items));
-  const std::uint64_t count = std::min<std::uint64_t>(size, 1024);
+  using iterator = decltype(std::begin(items));
+  using item = std::iter_value_t<iterator>;
+  const auto size = static_cast<std::uint64_t>(std::size(items));
+  const std::uint64_t count = size < 1024 ? size : 1024;
   std::vector<std::uint64_t> hashes{size};
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto at = i == 0 ? 0 : i * (size - 1) / (count - 1);
-    const item& each = std::ranges::begin(items)[static_cast<std::ranges::range_difference_t<const Items>>(at)];
-    if constexpr (std::ranges::range<const item>) {
+    const item& each = std::begin(items)[static_cast<std::iter_difference_t<iterator>>(at)];
+    if constexpr (detail::item_range<item>) {
       hashes.push_back(cairn::fingerprint(each));
     } else {
       static_assert(
@@ -134,9 +140,8 @@ class loop {
   /// Over the numbers below `items`. errc::invalid for batches of no items.
   explicit loop(std::uint64_t items, const loop_options& options = {});
   /// Over the positions of `items`, with their fingerprint if `data` is 0.
-  template <std::ranges::random_access_range Items>
-  requires std::ranges::sized_range<Items>
-  explicit loop(const Items& items, const loop_options& options = {}) : loop(std::ranges::size(items), options) {
+  template <detail::item_range Items>
+  explicit loop(const Items& items, const loop_options& options = {}) : loop(std::size(items), options) {
     if (at_.fingerprint == 0) at_.fingerprint = cairn::fingerprint(items);
   }
 
@@ -205,5 +210,13 @@ struct adapter<loop> {
   static std::vector<std::string> check(const loop& to, const detail::saved_loop& saved);
   static void set(loop& to, const detail::saved_loop& saved);
 };
+
+namespace detail {
+
+/// Compiled once, not in every unit of a trainer.
+template <>
+void walk<loop>(walker& w, void* object);
+
+}  // namespace detail
 
 }  // namespace cairn::inline v0_1

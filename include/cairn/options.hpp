@@ -93,7 +93,7 @@ struct checkpointer_options {
 
   /// True: `step` returns when the state is copied. False: when the checkpoint is published. Then `on_busy`, `copy_threads`,
   /// `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`, `cores`, `on_destruction` and `hang_timeout` need
-  /// `chain.merge_every`, since merges run in the background in any case.
+  /// `chain.merge`, since merges run in the background in any case.
   bool asynchronous = true;
   when_busy on_busy = when_busy::skip;                     ///< a save is due while another one runs
   when_destroyed on_destruction = when_destroyed::finish;  ///< what the destructor does with a running save

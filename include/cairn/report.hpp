@@ -36,6 +36,14 @@ struct skipped_checkpoint {
 
 /// What a load did.
 struct load_report : match_report {
+  /// Out of line: every unit of a trainer would compile them.
+  load_report();
+  load_report(const load_report&);
+  load_report(load_report&&) noexcept;
+  load_report& operator=(const load_report&);
+  load_report& operator=(load_report&&) noexcept;
+  ~load_report();
+
   std::string path;                       ///< of the checkpoint that was loaded
   std::uint64_t step = 0;                 ///< training steps so far
   std::map<std::string, double> metrics;  ///< stored in it

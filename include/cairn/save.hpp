@@ -38,9 +38,11 @@ save_report save(const std::string& path, any_state state, const save_options& o
 save_report save(any_store store, std::string_view name, any_state state, const save_options& options);
 }  // namespace detail
 
-/// Saves `state` as the checkpoint `path`, a directory, which appears at once and complete, and replaces an older one. Errors: `io`;
-/// `busy` when another process is saving to the same path; `invalid` for a state that cannot be saved. After an error nothing is left
-/// behind, and an older checkpoint at the path stays.
+/// Saves `state` as the checkpoint `path`, a directory, which appears at once and complete, and takes the place of an
+/// older one. A process that is killed meanwhile may leave it as `path~2`, where a load of `path` finds it. Errors:
+/// `io`; `busy` when another process is saving to the same path; `invalid` for a state that cannot be saved, and for a
+/// path that ends with `~` and digits. After an error nothing is left behind, and an older checkpoint at the path
+/// stays.
 template <detail::state_object State>
 save_report save(const std::string& path, const State& state, const save_options& options = {}) {
   return detail::save(path, cairn::refer(state), options);

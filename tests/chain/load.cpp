@@ -51,8 +51,7 @@ struct racing_store {
   cairn::stores::ownership lock() { return kept.lock(); }
   std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return kept.begin(name); }
   std::vector<std::string> list() const { return kept.list(); }
-  std::vector<std::string> files(std::string_view name) const { return kept.files(name); }
-  std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+  std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
     if (*races > 0 && name == list().back()) {
       --*races;
       const auto others = list();
@@ -60,7 +59,7 @@ struct racing_store {
       cairn::save(kept, cairn::detail::checkpoint_name(step), std::vector<float>(step), {.step = step});
       for (const auto& other : others) kept.remove(other);
     }
-    return kept.open(name, file);
+    return kept.open(name);
   }
   void remove(std::string_view name) { kept.remove(name); }
 
@@ -70,9 +69,9 @@ struct racing_store {
 
 /// Opens no file of one checkpoint.
 struct refusing_store : cairn::stores::memory {
-  std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
     if (name == refused) cairn::fail(code, {"not now"});
-    return memory::open(name, file);
+    return memory::open(name);
   }
   std::string refused{};
   cairn::errc code{};
@@ -168,7 +167,7 @@ const cairn::codec_rules as_they_are{{"a", cairn::codecs::raw{}}, {"b", cairn::c
 /// Flips a bit of the last stored byte.
 void damage(cairn::any_store& store, const std::string& name) {
   std::vector<std::pair<std::string, std::string>> files;
-  for (const auto& file : store.files(name)) files.emplace_back(file, sample::get(store, name, file));
+  for (const auto& file : store.open(name)->files()) files.emplace_back(file, sample::get(store, name, file));
   for (auto& [file, text] : files)
     if (file != "index.json") text.back() = static_cast<char>(text.back() ^ 1);
   const auto transaction = store.begin(name);
@@ -287,7 +286,8 @@ TEST_CASE("a checkpoint that is replaced or removed while it is read into the st
   const auto state_of = [](float with) { return std::vector<float>(20'000, with); };
   enum class act { replaces, removes_all_older, removes };
   for (const auto what : {act::replaces, act::removes_all_older, act::removes}) {
-    tests::gated_store store;
+    const sample::scratch scratch(sample::in_memory());
+    tests::gated_store store{.inner = cairn::stores::directory(scratch.path(), {.durable = false})};
     cairn::save(store.inner, cairn::detail::checkpoint_name(1), state_of(1), {.step = 1, .shards = shards});
     cairn::save(store.inner, cairn::detail::checkpoint_name(2), state_of(2), {.step = 2, .shards = shards});
     int opened = 0;
@@ -314,7 +314,8 @@ TEST_CASE("a checkpoint that is replaced or removed while it is read into the st
 
 TEST_CASE("a load over what a replaced checkpoint has changed says so if it fails") {
   constexpr std::size_t shards = 200;
-  tests::gated_store store;
+  const sample::scratch scratch(sample::in_memory());
+  tests::gated_store store{.inner = cairn::stores::directory(scratch.path(), {.durable = false})};
   cairn::save(store.inner, "c", std::vector<float>(20'000, 1.F), {.shards = shards});
   int opened = 0;
   store.opened = [&](std::string_view, std::string_view file) {

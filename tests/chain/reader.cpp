@@ -138,13 +138,13 @@ TEST_CASE("a shard of a delta cannot be loaded alone") {
   const chain_of made(1);
   const auto name = cairn::detail::checkpoint_name(2);
   const auto failure = sample::failure_of([&] {
-    const cairn::detail::chain_reader reader(made.store.open(name, cairn::detail::shard_file(0, 1)),
+    const cairn::detail::chain_reader reader(made.store.open(name)->open(cairn::detail::shard_file(0, 1)),
                                              "lone.safetensors");
   });
   CHECK(failure.code == errc::unsupported);
   CHECK(failure.says("lone.safetensors"));
   const cairn::detail::chain_reader whole(
-      made.store.open(cairn::detail::checkpoint_name(1), cairn::detail::shard_file(0, 1)), "lone");
+      made.store.open(cairn::detail::checkpoint_name(1))->open(cairn::detail::shard_file(0, 1)), "lone");
   CHECK(whole.contents().find("net.weight") != cairn::detail::catalog::npos);
 }
 

@@ -45,10 +45,11 @@ struct layer {
 };
 struct with_array {
   int step = 0;
-  layer layers[2] = {{784, 128}, {128, 10}};
+  layer layers[17] = {{784, 128}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1},   {1, 1},
+                      {1, 1},     {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {128, 10}};
 };
 
-// expect: a C array of objects without a default constructor hides the number of members: use .* a std::array, or
+// expect: a C array of more than 16 objects without a default constructor hides the number of members: use .* a std::array, or
 // lines: 200 most of them are about the structured binding that has the wrong number of names
 void check(const with_array& s) { (void)describe(s); }  // here
 

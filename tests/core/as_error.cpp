@@ -12,7 +12,7 @@ namespace {
 
 template <class Thrown>
 cairn::error converted(const Thrown& thrown) {
-  return cairn::detail::as_error(std::make_exception_ptr(thrown), "run/a");
+  return cairn::detail::as_error(std::make_exception_ptr(thrown), {"run/a"});
 }
 
 }  // namespace

@@ -50,20 +50,14 @@ class shelf {
 
   [[nodiscard]] std::vector<std::string> list() const {
     std::vector<std::string> names;
-    for (const auto& [name, held] : *all_)
-      if (held.contains("index.json")) names.push_back(name);
+    for (const auto& [name, content] : *all_)
+      if (content.contains("index.json")) names.push_back(name);
     return names;
   }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const {
-    std::vector<std::string> names;
-    for (const auto& [file, bytes] : all_->at(std::string(name))) names.push_back(file);
-    return names;
-  }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
     const auto at = all_->find(std::string(name));
-    if (at == all_->end() || !at->second.contains(std::string(file)))
-      cairn::fail(cairn::errc::not_found, {"there is no ", name, "/", file});
-    return std::make_unique<opened>(at->second.at(std::string(file)));
+    if (at == all_->end()) cairn::fail(cairn::errc::not_found, {"there is no ", name});
+    return std::make_shared<held>(at->second);
   }
 
  private:
@@ -84,7 +78,26 @@ class shelf {
     std::span<const std::byte> bytes_;
   };
 
-  const std::map<std::string, std::map<std::string, std::string>>* all_;
+  class held final : public cairn::stores::publication {
+   public:
+    explicit held(const std::map<std::string, std::string>& all) : all_(all) {}
+    [[nodiscard]] std::string location() const override { return "shelf"; }
+    [[nodiscard]] std::vector<std::string> files() const override {
+      std::vector<std::string> names;
+      for (const auto& [file, bytes] : all_) names.push_back(file);
+      return names;
+    }
+    [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view file) const override {
+      const auto at = all_.find(std::string(file));
+      if (at == all_.end()) cairn::fail(cairn::errc::not_found, {"there is no ", file});
+      return std::make_unique<opened>(at->second);
+    }
+
+   private:
+    const std::map<std::string, std::string>& all_;
+  };
+
+  const files* all_;
 };
 
 const std::string older = cairn::detail::checkpoint_name(1), newer = cairn::detail::checkpoint_name(2);
@@ -109,7 +122,7 @@ chain_of_two save_two() {
   }
   chain_of_two made;
   for (const auto& name : {older, newer})
-    for (const auto& file : store.files(name)) made.stored[name][file] = sample::get(store, name, file);
+    for (const auto& file : store.open(name)->files()) made.stored[name][file] = sample::get(store, name, file);
   made.whole = chain::restored(store, older);
   made.delta = chain::restored(store, newer);
   return made;

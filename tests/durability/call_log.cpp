@@ -104,15 +104,14 @@ void note_gone(recording& to, int directory, const char* path) {
 }
 
 /// Within a directory one operation; between two, one in each.
-void note_renamed(recording& to, int from_directory, const char* from, int to_directory, const char* onto,
-                  bool swapped) {
+void note_renamed(recording& to, int from_directory, const char* from, int to_directory, const char* onto) {
   const auto a = place_of(to, from_directory, from), b = place_of(to, to_directory, onto);
   const auto moved = inode_at(to, to_directory, onto);
-  const auto other = swapped ? inode_at(to, from_directory, from) : std::nullopt;
   if (a.directory && a.directory == b.directory)
-    return add(to, {.what = operation::kind::entries, .of = *a.directory, .names = {{a.name, other}, {b.name, moved}}});
+    return add(
+        to, {.what = operation::kind::entries, .of = *a.directory, .names = {{a.name, std::nullopt}, {b.name, moved}}});
   if (b.directory) add(to, {.what = operation::kind::entries, .of = *b.directory, .names = {{b.name, moved}}});
-  if (a.directory) add(to, {.what = operation::kind::entries, .of = *a.directory, .names = {{a.name, other}}});
+  if (a.directory) add(to, {.what = operation::kind::entries, .of = *a.directory, .names = {{a.name, std::nullopt}}});
 }
 
 void note_resized(recording& to, int file) {
@@ -303,15 +302,14 @@ int renameat(int from_directory, const char* from, int to_directory, const char*
   static auto* const call = lost_writes::next<int(int, const char*, int, const char*)>("renameat");
   return lost_writes::passed_on(
       [&] { return call(from_directory, from, to_directory, onto); },
-      [&](auto& to, int) { lost_writes::note_renamed(to, from_directory, from, to_directory, onto, false); });
+      [&](auto& to, int) { lost_writes::note_renamed(to, from_directory, from, to_directory, onto); });
 }
 
 int renameat2(int from_directory, const char* from, int to_directory, const char* onto, unsigned flags) noexcept {
   static auto* const call = lost_writes::next<int(int, const char*, int, const char*, unsigned)>("renameat2");
-  const bool swapped = (flags & RENAME_EXCHANGE) != 0;
   return lost_writes::passed_on(
       [&] { return call(from_directory, from, to_directory, onto, flags); },
-      [&](auto& to, int) { lost_writes::note_renamed(to, from_directory, from, to_directory, onto, swapped); });
+      [&](auto& to, int) { lost_writes::note_renamed(to, from_directory, from, to_directory, onto); });
 }
 
 int unlinkat(int directory, const char* path, int flags) noexcept {

@@ -340,10 +340,8 @@ void meet_all(const std::string& name) {
 TEST_CASE("faults in the first checkpoint") { meet_all("first"); }
 TEST_CASE("faults in a whole checkpoint") { meet_all("full"); }
 TEST_CASE("faults in replacing a checkpoint") { meet_all("replace"); }
-TEST_CASE("faults in replacing a checkpoint without an exchange of names") { meet_all("replace with plain renames"); }
 TEST_CASE("faults in deltas") { meet_all("delta"); }
 TEST_CASE("faults in merging deltas") { meet_all("merge"); }
-TEST_CASE("faults in merging deltas without an exchange of names") { meet_all("merge with plain renames"); }
 TEST_CASE("faults in removing old checkpoints") { meet_all("prune"); }
 TEST_CASE("faults in removing an old chain") { meet_all("prune deltas"); }
 TEST_CASE("faults in restoring and going on") { meet_all("resume"); }

@@ -65,16 +65,18 @@ std::vector<plan> plans(bool durable) {
   all[1].restart_every = 7;
   all[1].root = "somewhere/deep/run";
   all[1].finds_remains = true;
-  all[1].options = {.keep_last = 2, .codecs = chain::mixed_rules(), .chain = {.anchor_every = 1000, .merge_every = 3}};
+  all[1].options = {.keep_last = 2,
+                    .codecs = chain::mixed_rules(),
+                    .chain = {.anchor_every = 1000, .merge = cairn::merging{.every = 3}}};
   all[2].repeat_every = 5;
   all[2].restart_every = 9;
   all[2].options = {.keep_last = 1,
                     .shards = 3,
                     .codecs = chain::mixed_rules(),
-                    .chain = {.anchor_every = 8, .merge_every = 2, .merge_to_whole = true}};
+                    .chain = {.anchor_every = 8, .merge = cairn::merging{.every = 2, .to_whole = true}}};
   all[3].parameters = 9000;  // files that are written past the page cache
   all[3].saves = 12;
-  all[3].options = {.keep_last = 3, .codecs = exact, .chain = {.anchor_every = 5, .merge_every = 4}};
+  all[3].options = {.keep_last = 3, .codecs = exact, .chain = {.anchor_every = 5, .merge = cairn::merging{.every = 4}}};
   all[4] = all[1];
   all[4].behind = true;
   all[4].options.when = cairn::policies::every_steps{1};
@@ -338,7 +340,7 @@ std::vector<recorded_run> record_all(const std::vector<plan>& all) {
     const auto& log = runs.back().log;
     REQUIRE(runs.back().versions.size() == how.saves);
     CHECK(marks(log, "pruned") > how.saves / 3);
-    CHECK((marks(log, "merged") > 1) == how.options.chain.merge_every.has_value());
+    CHECK((marks(log, "merged") > 1) == how.options.chain.merge.has_value());
     const sample::scratch copy(sample::in_memory());
     disk_model(log, log.operations.size()).unmount(copy.path());
     CHECK(tree(copy.path()) == tree(scratch.path()));  // nothing was done that is not in the log

@@ -36,9 +36,6 @@ namespace durability {
 
 namespace fs = std::filesystem;
 
-/// Whether renames have no flags, as on NFS: the names of two directories cannot be exchanged.
-inline bool has_plain_renames = false;  // NOLINT
-
 /// Longer and larger runs, where somebody has the time.
 [[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
 
@@ -79,8 +76,7 @@ struct scenario {
   bool has_deltas = false;
   cairn::chain_options chain{};
   opening begins = opening::fresh;
-  bool behind = false;  ///< by `step`, and not by `save`
-  bool has_plain_renames = false;
+  bool behind = false;   ///< by `step`, and not by `save`
   unsigned threads = 1;  ///< of a save; more shards are then written at the same time
   std::optional<std::uint64_t> max_staging_bytes{};
   cairn::when_busy on_busy = cairn::when_busy::wait;
@@ -135,9 +131,6 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
       is_long() ? std::vector<std::uint64_t>{4, 5, 6, 7} : std::vector<std::uint64_t>{4};
   scenario made{.name = name + (durable ? ", durable" : ", plain"), .durable = durable};
   made.behind = behind;
-  constexpr std::string_view on_nfs = " with plain renames";
-  made.has_plain_renames = name.ends_with(on_nfs);
-  if (made.has_plain_renames) name.resize(name.size() - on_nfs.size());
   if (name == "first") {
     made.parameters = large;
     made.saved = {1};
@@ -161,7 +154,7 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
     made.saved = {3};
     made.keep_last = 1;
     made.has_deltas = true;
-    made.chain = {.anchor_every = 1000, .merge_every = 2};
+    made.chain = {.anchor_every = 1000, .merge = cairn::merging{.every = 2}};
     made.begins = opening::restored;
   } else if (name == "prune") {
     made.parameters = small;
@@ -308,11 +301,14 @@ inline constexpr const char* notes_file = "notes.txt";
 
 /// What is half-done in a directory; empty when nothing is. Where there are notes a directory stays, with what a killed process has not deleted.
 inline std::string half_done_in(const std::string& root) {
+  std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(root)) {
     const auto name = entry.path().filename().string();
     if (!name.starts_with("step-")) return name + " is left";
     if (fs::exists(entry.path() / notes_file)) continue;
     if (!fs::exists(entry.path() / "index.json")) return name + " is left without its index";
+    const auto of = cairn::detail::parse_generation(name);
+    if (!of || !names.insert(of->name).second) return name + " is left beside another generation";
   }
   return {};
 }
@@ -343,7 +339,7 @@ class stage {
     static_cast<void>(cairn::stores::detail::machine_id(0));  // read once per process: here, and not in the first run
     auto options = in_.options();
     options.keep_last.reset();
-    options.chain.merge_every.reset();
+    options.chain.merge.reset();
     cairn::checkpointer run(prepared_ + "/" + name, options);
     for (const auto step : in_.prepared) {
       run.save(trained(in_, step), {.step = step});
@@ -447,7 +443,6 @@ struct testimony {
 class performance {
  public:
   performance(const stage& on, const std::string& root, testimony& told) : on_(on), told_(told) {
-    has_plain_renames = on.in().has_plain_renames;
     auto options = on.in().options();
     options.on_event = [&told, behind = on.in().behind](const cairn::event& what) {
       told.failures += what.what == cairn::event::kind::failed;
@@ -526,11 +521,3 @@ inline std::string later_save_problem(const stage& on, const testimony& told, in
 }
 
 }  // namespace durability
-
-/// Replaces libc's: this header is included by programs of one file.
-extern "C" int renameat2(int from_directory, const char* from, int to_directory, const char* to,
-                         unsigned flags) noexcept {
-  errno = EINVAL;
-  if (flags != 0 && durability::has_plain_renames) return -1;
-  return static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
-}

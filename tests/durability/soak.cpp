@@ -109,8 +109,8 @@ cairn::checkpointer_options random_options(std::mt19937_64& random) {
     made.copy_threads = static_cast<unsigned>(below(3));
     if (below(4) == 0) made.max_staging_bytes = std::uint64_t{1} << 20U;
   }
-  made.chain = {.anchor_every = 1 + below(12), .merge_every = chain::at_least(2, below(5))};
-  if (made.chain.merge_every) made.chain.merge_to_whole = below(2) == 0;
+  made.chain = {.anchor_every = 1 + below(12), .merge = chain::merging(chain::at_least(2, below(5)))};
+  if (made.chain.merge) made.chain.merge->to_whole = below(2) == 0;
   return made;
 }
 

@@ -28,7 +28,7 @@ using tests::check;
 double number(const char* text) { return std::strtod(text, nullptr); }
 
 bool is_loss(const cairn::any_store& store, const std::string& name, const std::string& text) {
-  const auto file = store.open(name, "index.json");
+  const auto file = store.open(name)->open("index.json");
   return cairn::stores::read_text(*file, 0, file->size()).find("\"loss\":" + text) != std::string::npos;
 }
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/chain/save_pipeline.hpp"
+#include "cairn/chain/encode_source.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/group/team.hpp"
@@ -76,40 +76,43 @@ struct rank_save {
   rank_save(cairn::any_store& store, unsigned rank)
       : job(job_of(rank)),
         pieces(pieces_of(job, rank, true)),
-        pipeline(store, job, {.ranks = 2, .rank = rank, .pieces = pieces}, &base) {}
+        source(store, job, 2, &base,
+               {.pieces = pieces, .common = {pieces_of(job, 0, false), pieces_of(job, 1, false)}}),
+        making(store, job.name, source, rank) {}
 
   void add() {
     std::vector<cairn::detail::shards_of<cairn::detail::staged_piece>::value_type> shards(1);
     for (const auto& each : pieces) shards[0].push_back({each});
-    pipeline.add(shards);
+    making.write(shards);
   }
 
   save_job job;
   std::vector<piece> pieces;
   cairn::detail::delta_base base;
-  cairn::detail::save_pipeline pipeline;
+  cairn::detail::encode_source source;
+  cairn::detail::attempt making;
 };
 
 /// The leader publishes with this record of the other rank; null: with the true one. Returns the true one.
 std::string publish(const std::string* record) {
   cairn::any_store store = cairn::stores::memory();
   rank_save leader(store, 0), other(store, 1);
-  other.pipeline.join(leader.pipeline.begin());
+  other.making.join(leader.making.begin());
   leader.add();
   other.add();
-  const auto truth = other.pipeline.record();
+  const auto truth = other.making.record();
   const auto& given = record != nullptr ? *record : truth;
   const fuzz::memory_bound guard(memory_for(given.size()) + (std::size_t{1} << 18U));
   try {
-    static_cast<void>(leader.pipeline.add_written(given, pieces_of(leader.job, 1, false)));
-    static_cast<void>(leader.pipeline.finish());
+    leader.making.unite(std::vector{std::string(), given});
+    static_cast<void>(leader.making.publish());
   } catch (const cairn::error& failure) {
     require(record != nullptr);
     require(std::string_view(failure.what()).size() > 8);
     require(store.list().empty());
     return truth;
   }
-  const auto index = cairn::detail::read_index(store, leader.job.name, cairn::detail::index_part::all);
+  const auto index = cairn::detail::read_index(*store.open(leader.job.name), cairn::detail::index_part::all);
   require(index.shards.size() == 2);
   return truth;
 }

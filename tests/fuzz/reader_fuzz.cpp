@@ -12,7 +12,7 @@
 #include "cairn/store/reader.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/core/checksum.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
@@ -90,7 +90,7 @@ std::string index_for(const std::string& shard) {
   cairn::any_store store = cairn::stores::memory();
   put(store, {{"index.json", shard}});
   try {
-    auto opened = cairn::detail::open_checkpoint(store.open("c", "index.json"), "shard");
+    auto opened = cairn::detail::open_checkpoint(store.open("c")->open("index.json"), "shard");
     index.total_size = opened.index.total_size;
     index.info.step = opened.index.info.step;
     index.leaves = std::move(opened.contents.leaves);
@@ -113,7 +113,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   switch (bytes[0] % 3) {
     case 0: {  // a lone file
       put(store, {{"index.json", input}});
-      read_all(input.size(), [&] { return cairn::detail::checkpoint_reader(store.open("c", "index.json"), "lone"); });
+      read_all(input.size(),
+               [&] { return cairn::detail::checkpoint_reader(store.open("c")->open("index.json"), "lone"); });
       break;
     }
     case 1: {  // a shard
@@ -171,8 +172,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       spec.leaves = leaves;
       cairn::any_store store = cairn::stores::memory();
       cairn::detail::write_checkpoint(store, "c", spec);
-      for (const auto& file : store.files("c")) {
-        const auto source = store.open("c", file);
+      for (const auto& file : store.open("c")->files()) {
+        const auto source = store.open("c")->open(file);
         const auto text = cairn::stores::read_text(*source, 0, source->size());
         for (const char kind : {'\0', '\1', '\2'}) made.push_back(kind + text);
       }

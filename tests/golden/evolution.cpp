@@ -93,8 +93,8 @@ TEST_CASE("the frozen checkpoint still loads into the types of its time, and is 
   cairn::any_store store = cairn::stores::memory();
   tests::save_as(store, name, state, {.step = 1});
   const cairn::any_store golden = cairn::stores::directory(root);
-  REQUIRE(store.files(name) == golden.files(name));
-  for (const auto& file : golden.files(name)) {
+  REQUIRE(store.open(name)->files() == golden.open(name)->files());
+  for (const auto& file : golden.open(name)->files()) {
     INFO(file);
     CHECK(sample::get(store, name, file) == sample::get(golden, name, file));
   }

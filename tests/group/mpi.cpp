@@ -226,7 +226,7 @@ void merge_and_die(const std::string& directory, unsigned rank, int call) {
   std::uint64_t due = 0;  // the step whose save the merge follows
   cairn::checkpointer_options options{.keep_last = 2};
   options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
-  options.chain = {.anchor_every = 1000, .merge_every = 2, .merge_to_whole = call % 2 == 0};
+  options.chain = {.anchor_every = 1000, .merge = cairn::merging{.every = 2, .to_whole = call % 2 == 0}};
   options.on_event = [&](const cairn::event& what) {
     if (!dies || what.what != cairn::event::kind::published || what.step != due) return;
     left = call;

@@ -44,7 +44,7 @@ TEST_CASE("a team of one rank passes what its functions give and throw") {
   CHECK(alone.all([] { return 7; }) == 7);
   CHECK_THROWS_AS(alone.all([]() -> int { throw 7; }), int);
   CHECK(alone.from_leader([] { return "text"; }) == "text");
-  CHECK(alone.gather("text") == std::vector<std::string>{"text"});
+  CHECK(alone.gather([] { return "text"; }) == std::vector<std::string>{"text"});
   alone.require_same("all", "text");
   alone.require_same_list("the state", {});
   CHECK(alone.is_same(7));
@@ -109,7 +109,8 @@ TEST_CASE("the leader's text is that of all ranks, as is its error") {
 TEST_CASE("the leader gathers texts of any length, in order of rank") {
   const auto said = at_each(4, [](team& ranks) {
     std::string all;
-    for (const auto& each : ranks.gather(std::string(ranks.rank() * ranks.rank(), 'a'))) all += each + ";";
+    for (const auto& each : ranks.gather([&] { return std::string(ranks.rank() * ranks.rank(), 'a'); }))
+      all += each + ";";
     return all;
   });
   CHECK(said == std::vector<std::string>{";a;aaaa;aaaaaaaaa;", "", "", ""});

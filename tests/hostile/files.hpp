@@ -14,7 +14,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 
 namespace hostile {
 

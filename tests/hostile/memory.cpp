@@ -5,6 +5,7 @@
 
 #include "cairn/cairn.hpp"
 #include "cairn/store/memory.hpp"
+#include "cairn/system/json.hpp"
 #include "catch.hpp"
 #include "hostile/files.hpp"
 #include "hostile/live_memory.hpp"
@@ -54,9 +55,9 @@ TEST_CASE("an ordinary checkpoint takes half of that") {
   const network saved;
   cairn::any_store store = cairn::stores::memory();
   cairn::save(store, "c", saved);
-  std::uint64_t bytes = store.open("c", "index.json")->size();
-  for (const auto& file : store.files("c"))
-    if (file != "index.json") bytes += store.open("c", file)->size();
+  std::uint64_t bytes = store.open("c")->open("index.json")->size();
+  for (const auto& file : store.open("c")->files())
+    if (file != "index.json") bytes += store.open("c")->open(file)->size();
   const auto peak = hostile::peak_of([&] { static_cast<void>(cairn::open(store, "c")); });
   const auto factor = static_cast<double>(peak) / static_cast<double>(bytes);
   INFO("of " << bytes << " bytes: " << factor);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cairn/cairn.hpp"
+#include "cairn/system/json.hpp"
 #include "catch.hpp"
 #include "hostile/files.hpp"
 #include "store/sample.hpp"

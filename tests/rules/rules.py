@@ -48,6 +48,8 @@ MAY_INCLUDE = {
     "export.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
     "exporter.hpp": STAGES | WORDS | {"export.hpp"},
     "import.hpp": STAGES | WORDS | {"arrays.hpp", "inspect.hpp", "save.hpp"},
+    "once": STAGES | WORDS | CALLS | {"arrays.hpp"},
+    "exchange": STAGES | WORDS | CALLS | {"arrays.hpp", "once"},
     "run": STAGES | WORDS | CALLS | {"arrays.hpp", "group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
@@ -73,7 +75,7 @@ PUBLIC = {
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # The beginnings of the paths of what cairn.hpp does not include.
-OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "run/arrays.", "run/export.", "run/exporter.", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "run/import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
+OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
@@ -156,6 +158,15 @@ def is_public(path):
 def defines(file, header):
     """Is the file the definitions x.ipp of the public header x.hpp?"""
     return is_public(header) and file.endswith("/" + header.removesuffix(".hpp") + ".ipp")
+
+
+def rule_present(root, files):
+    known = set(files)
+    for file in files:
+        if file.endswith((".hpp", ".ipp", ".cpp")):
+            for number, _, name in includes_of(root, file):
+                if name.startswith("cairn/") and "include/" + name not in known:
+                    yield f"{file}:{number}: {name} is not there"
 
 
 def rule_includes(root, files):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/series.hpp"
+#include "cairn/run/history.hpp"
 
 #include <random>
 #include <string>
@@ -100,7 +100,7 @@ TEST_CASE("what a copy under another name is built on is kept, as long as the co
   cairn::detail::delta_base base;
   const auto copy = [&](const std::string& from, const std::string& to) {
     std::vector<std::pair<std::string, std::string>> files;
-    for (const auto& file : on.store.files(from)) files.emplace_back(file, sample::get(on.store, from, file));
+    for (const auto& file : on.store.open(from)->files()) files.emplace_back(file, sample::get(on.store, from, file));
     sample::put(on.store, to, files);
   };
   for (std::uint64_t step = 1; step <= 3; ++step) {

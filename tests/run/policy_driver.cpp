@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,10 @@ published_save published_at(std::uint64_t step, double seconds = 3, bool synchro
   report.write_seconds = 2;
   report.bytes = 70;
   report.state_bytes = 100;
-  return {.step = step, .report = report, .kind = cairn::save_kind::delta, .synchronous = synchronous};
+  return {.step = step,
+          .report = std::make_shared<cairn::save_report>(report),
+          .kind = cairn::save_kind::delta,
+          .synchronous = synchronous};
 }
 
 cairn::load_report loaded(std::uint64_t step, cairn::policy_memory notes = {}) {

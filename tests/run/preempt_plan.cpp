@@ -2,6 +2,7 @@
 #include "cairn/run/preempt_plan.hpp"
 
 #include <csignal>
+#include <memory>
 #include <string>
 
 #include "catch.hpp"
@@ -12,10 +13,12 @@ namespace {
 
 /// A save of 1000 bytes of state, which became `bytes` bytes. It took `seconds`, of which writing took `write_seconds`.
 cairn::detail::published_save saved(double seconds, double write_seconds, std::uint64_t bytes, double held_back = 0) {
-  return {
-      .report =
-          cairn::save_report{.bytes = bytes, .seconds = seconds, .state_bytes = 1000, .write_seconds = write_seconds},
-      .held_back = held_back};
+  cairn::save_report report;
+  report.bytes = bytes;
+  report.seconds = seconds;
+  report.state_bytes = 1000;
+  report.write_seconds = write_seconds;
+  return {.report = std::make_shared<cairn::save_report>(report), .held_back = held_back};
 }
 
 }  // namespace

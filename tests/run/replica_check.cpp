@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/state_sum.hpp"
+#include "cairn/run/replica_check.hpp"
 
 #include <algorithm>
 #include <cstdint>

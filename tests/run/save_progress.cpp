@@ -25,14 +25,17 @@ TEST_CASE("a handle waits until its save is published, or throws what ended it")
   CHECK(save);
   CHECK_FALSE(save.done());
   SECTION("published") {
-    std::thread publishes([&] { progress->published({.path = "a", .bytes = 7}); });
+    cairn::save_report report;
+    report.path = "a";
+    report.bytes = 7;
+    std::thread publishes([&] { progress->published(std::make_shared<cairn::save_report>(report)); });
     CHECK(save.get().bytes == 7);
     publishes.join();
     CHECK(copy.get().path == "a");
   }
   SECTION("failed; what comes later changes nothing") {
     progress->failed(cairn::error(cairn::errc::io, "the disk is full"));
-    progress->published({});
+    progress->published(std::make_shared<cairn::save_report>());
     for (int i = 0; i < 2; ++i) {
       const auto failure = sample::failure_of([&] { static_cast<void>(copy.get()); });
       CHECK(failure.code == cairn::errc::io);

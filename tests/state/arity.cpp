@@ -80,6 +80,13 @@ struct arrays_without_default {
   tests::needs_argument c;
   tests::needs_argument d[2][3];
 };
+struct arrays_made_by_the_record {
+  int a = 0;
+  tests::needs_argument b[2]{tests::needs_argument(1), tests::needs_argument(2)};
+  double c = 0;
+  tests::needs_argument d{3};
+  tests::needs_argument e[3]{tests::needs_argument(1), tests::needs_argument(2), tests::needs_argument(3)};
+};
 struct explicit_default {
   explicit explicit_default() = default;
   explicit_default(int, int) {}
@@ -165,6 +172,7 @@ TEST_CASE("fields are counted one by one, C arrays as one") {
   STATIC_REQUIRE(arity<long_arrays> == 6);
   STATIC_REQUIRE(arity<needs_argument_by_default> == 3);
   STATIC_REQUIRE(arity<arrays_without_default> == 4);
+  STATIC_REQUIRE(arity<arrays_made_by_the_record> == 5);
   STATIC_REQUIRE(arity<arrays_of_explicit> == 3);
 }
 

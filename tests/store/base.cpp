@@ -36,7 +36,7 @@ using files = std::map<std::string, std::string>;
 
 files contents(const cairn::any_store& store, std::string_view name) {
   files all;
-  for (const auto& file : store.files(name)) all[file] = sample::get(store, name, file);
+  for (const auto& file : store.open(name)->files()) all[file] = sample::get(store, name, file);
   return all;
 }
 
@@ -65,9 +65,7 @@ void write(cairn::stores::transaction& transaction, const std::string& file, con
   std::shuffle(starts.begin(), starts.end(), random);
   for (const auto at : starts) {
     const cairn::stores::buffer whole(aligned.get() + at, std::min(unit, text.size() - at));
-    if (const auto own = out.memory(at, whole.size()); !own.empty()) {
-      std::copy(whole.begin(), whole.end(), own.begin());
-    } else if (out.alignment() == 1) {
+    if (out.alignment() == 1) {
       const std::size_t cut = random() % (whole.size() + 1);
       const cairn::stores::buffer buffers[] = {whole.first(cut), whole.subspan(cut)};
       out.write(at, buffers);
@@ -119,17 +117,18 @@ TEMPLATE_TEST_CASE("what is not there is not found", "", in_memory, in_directory
   TestType where;
   auto& store = where.store;
   CHECK(store.list().empty());
-  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", "index.json")); }).code == cairn::errc::not_found);
-  CHECK(sample::failure_of([&] { static_cast<void>(store.files("a")); }).code == cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a")->open("index.json")); }).code ==
+        cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a")->files()); }).code == cairn::errc::not_found);
   CHECK(sample::failure_of([&] { store.remove("a"); }).code == cairn::errc::not_found);
   sample::put(store, "a", {{"index.json", "x"}});
-  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a", cairn::detail::shard_file(0, 1))); }).code ==
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a")->open(cairn::detail::shard_file(0, 1))); }).code ==
         cairn::errc::not_found);
 }
 
 TEMPLATE_TEST_CASE("names that leave the store are refused", "", in_memory, in_directory) {
   TestType where;
-  for (const auto* name : {"", "..", "a/b", ".tmp-a"})
+  for (const auto* name : {"", "..", "a/b", ".tmp-a", "a~2", "a~1"})
     CHECK(sample::failure_of([&] { static_cast<void>(where.store.begin(name)); }).code == cairn::errc::invalid);
 }
 
@@ -149,11 +148,42 @@ TEMPLATE_TEST_CASE("one saver at a time", "", in_memory, in_directory) {
   CHECK_NOTHROW(store.begin("a"));
 }
 
+TEMPLATE_TEST_CASE("a publication that is open never gives the files of another one", "", in_memory, in_directory,
+                   in_durable_directory) {
+  TestType where;
+  const auto shard = cairn::detail::shard_file(0, 1);
+  const auto index = [](int number) {
+    return std::string(cairn::detail::index_opening) + std::string(15, '0') + std::to_string(number);
+  };
+  std::vector<std::shared_ptr<const cairn::stores::publication>> opened;
+  for (int number = 0; number < 4; ++number) {
+    if (number == 2) where.store.remove("a");  // the next one may have the place of the first
+    sample::put(where.store, "a", {{shard, std::to_string(number)}, {"index.json", index(number)}});
+    opened.push_back(where.store.open("a"));
+  }
+  const auto read = [](const cairn::stores::publication& from, const std::string& file) {
+    const auto source = from.open(file);
+    return cairn::stores::read_text(*source, 0, source->size());
+  };
+  for (int number = 0; number < 4; ++number)
+    for (const auto& file : {std::string("index.json"), shard}) {
+      std::string text;
+      const auto failure = sample::failure_of([&] { text = read(*opened[static_cast<std::size_t>(number)], file); });
+      if (number == 3) CHECK(failure.sentence.empty());
+      if (failure.sentence.empty())
+        CHECK(text == (file == shard ? std::to_string(number) : index(number)));
+      else
+        CHECK(failure.code == cairn::errc::not_found);
+    }
+  CHECK(opened.back()->files() == std::vector<std::string>{"index.json", shard});
+  CHECK(where.store.list() == std::vector<std::string>{"a"});
+}
+
 TEMPLATE_TEST_CASE("an open file stays readable when its checkpoint goes", "", in_memory, in_directory) {
   TestType where;
   const auto shard = cairn::detail::shard_file(0, 1);
   sample::put(where.store, "a", {{shard, "first"}, {"index.json", "x"}});
-  const auto source = where.store.open("a", shard);
+  const auto source = where.store.open("a")->open(shard);
   sample::put(where.store, "a", {{shard, "second"}, {"index.json", "x"}});
   CHECK(cairn::stores::read_text(*source, 0, 5) == "first");
   where.store.remove("a");
@@ -163,7 +193,7 @@ TEMPLATE_TEST_CASE("an open file stays readable when its checkpoint goes", "", i
 TEMPLATE_TEST_CASE("a read beyond the end is refused", "", in_memory, in_directory) {
   TestType where;
   sample::put(where.store, "a", {{"index.json", "12345"}});
-  const auto source = where.store.open("a", "index.json");
+  const auto source = where.store.open("a")->open("index.json");
   CHECK(source->size() == 5);
   CHECK(cairn::stores::read_text(*source, 5, 0).empty());
   for (const auto& [offset, length] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
@@ -182,10 +212,7 @@ TEST_CASE("a store of the user's own plugs in") {
     cairn::stores::ownership lock() { return inner.lock(); }
     std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner.begin(name); }
     std::vector<std::string> list() const { return inner.list(); }
-    std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
-    std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-      return inner.open(name, file);
-    }
+    std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const { return inner.open(name); }
     void remove(std::string_view name) { inner.remove(name); }
   };
   static_assert(cairn::store<forwarding>);
@@ -210,9 +237,8 @@ class around {
   cairn::stores::ownership lock() { return inner_.lock(); }
   std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner_.begin(name); }
   [[nodiscard]] std::vector<std::string> list() const { return inner_.list(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner_.files(name); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-    return inner_.open(name, file);
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
+    return inner_.open(name);
   }
   void remove(std::string_view name) { inner_.remove(name); }
 
@@ -256,20 +282,35 @@ TEMPLATE_TEST_CASE("a store that is made from any store plugs in", "", around, j
 
 namespace {
 
-/// A store that breaks its contract.
+void fail_somehow(int how) {
+  if (how == 1) throw std::system_error(EIO, std::generic_category());
+  if (how == 2) throw 6;
+}
+
+/// A publication and a store that break their contracts.
+struct faulty_publication final : cairn::stores::publication {
+  explicit faulty_publication(int by) : how(by) {}
+  [[nodiscard]] std::string location() const override { return "faulty/a"; }
+  [[nodiscard]] std::vector<std::string> files() const override {
+    return fail_somehow(how), std::vector<std::string>();
+  }
+  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view) const override {
+    return fail_somehow(how), nullptr;
+  }
+  int how;
+};
+
 struct faulty {
   int how = 0;
+  bool opens = false;
 
-  void fail_somehow() const {
-    if (how == 1) throw std::system_error(EIO, std::generic_category());
-    if (how == 2) throw 6;
-  }
+  void fail_somehow() const { ::fail_somehow(how); }
   [[nodiscard]] std::string location() const { return "faulty"; }
   cairn::stores::ownership lock() { return fail_somehow(), nullptr; }
   std::unique_ptr<cairn::stores::transaction> begin(std::string_view) { return fail_somehow(), nullptr; }
   [[nodiscard]] std::vector<std::string> list() const { return fail_somehow(), std::vector<std::string>(); }
-  [[nodiscard]] std::vector<std::string> files(std::string_view) const { return list(); }
-  [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view, std::string_view) const {
+  [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view) const {
+    if (opens) return std::make_shared<faulty_publication>(how);
     return fail_somehow(), nullptr;
   }
   void remove(std::string_view) { fail_somehow(); }
@@ -281,10 +322,9 @@ TEST_CASE("what a user's store throws is a cairn::error, and it cannot return nu
   const auto failures_of = [](int how) {
     cairn::any_store store = faulty{how};
     return std::vector{sample::failure_of([&] { static_cast<void>(store.begin("a")); }),
-                       sample::failure_of([&] { static_cast<void>(store.open("a", "b")); }),
+                       sample::failure_of([&] { static_cast<void>(store.open("a")); }),
                        sample::failure_of([&] { static_cast<void>(store.lock()); }),
                        sample::failure_of([&] { static_cast<void>(store.list()); }),
-                       sample::failure_of([&] { static_cast<void>(store.files("a")); }),
                        sample::failure_of([&] { store.remove("a"); })};
   };
   for (const auto& failure : failures_of(1)) {
@@ -295,6 +335,19 @@ TEST_CASE("what a user's store throws is a cairn::error, and it cannot return nu
   const auto null = failures_of(0);
   CHECK(null[0].says("faulty: begin of the store returns null"));
   CHECK(null[1].says("faulty: open of the store returns null"));
+}
+
+TEST_CASE("what a user's publication throws is a cairn::error, and it cannot return null") {
+  const auto opened = [](int how) { return cairn::any_store(faulty{how, true}).open("a"); };
+  const auto open_file = [&](int how) {
+    return sample::failure_of([&] { static_cast<void>(opened(how)->open("b")); });
+  };
+  for (const int how : {1, 2}) {
+    CHECK(open_file(how).code == (how == 1 ? cairn::errc::io : cairn::errc::invalid));
+    CHECK(open_file(how).says("faulty/a"));
+    CHECK(sample::failure_of([&] { static_cast<void>(opened(how)->files()); }).code == open_file(how).code);
+  }
+  CHECK(open_file(0).says("faulty/a: open of the publication returns null"));
 }
 
 TEMPLATE_TEST_CASE("several writers prepare their files, and the one that has begun publishes them all", "", in_memory,
@@ -364,7 +417,7 @@ TEMPLATE_TEST_CASE("a writer that writes on when the first one has given up dist
   CHECK_THROWS_AS(second->create(cairn::detail::shard_file(2, 3), bytes), cairn::error);
   CHECK(store.list().empty());
   first = store.begin("c");
-  CHECK(sample::failure_of([&] { static_cast<void>(store.files("c")); }).code == cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("c")->files()); }).code == cairn::errc::not_found);
 }
 
 TEMPLATE_TEST_CASE("only a running attempt can be joined", "", in_memory, in_directory, in_durable_directory) {
@@ -390,9 +443,8 @@ TEST_CASE("a store without join says so") {
     [[nodiscard]] cairn::stores::ownership lock() { return inner.lock(); }
     [[nodiscard]] std::unique_ptr<cairn::stores::transaction> begin(std::string_view name) { return inner.begin(name); }
     [[nodiscard]] std::vector<std::string> list() const { return inner.list(); }
-    [[nodiscard]] std::vector<std::string> files(std::string_view name) const { return inner.files(name); }
-    [[nodiscard]] std::unique_ptr<cairn::stores::source> open(std::string_view name, std::string_view file) const {
-      return inner.open(name, file);
+    [[nodiscard]] std::shared_ptr<const cairn::stores::publication> open(std::string_view name) const {
+      return inner.open(name);
     }
     void remove(std::string_view name) { inner.remove(name); }
   };
@@ -401,27 +453,4 @@ TEST_CASE("a store without join says so") {
   const auto failure = sample::failure_of([&] { static_cast<void>(store.join("c", first->attempt())); });
   CHECK(failure.code == cairn::errc::unsupported);
   CHECK(failure.says("alone"));
-}
-
-TEMPLATE_TEST_CASE("a checkpoint keeps files of the one that it replaces", "", in_memory, in_directory,
-                   in_durable_directory) {
-  TestType in;
-  const std::string shard = cairn::detail::shard_file(0, 1), index = std::string(cairn::detail::index_opening) + "1";
-  CHECK_FALSE(in.store.begin("a")->keep(shard));
-  sample::put(in.store, "a", {{"index.json", index}, {shard, "data"}});
-  const auto before = in.store.open("a", shard);
-  {
-    const auto unfinished = in.store.begin("a");
-    CHECK(unfinished->keep(shard));
-  }
-  CHECK(contents(in.store, "a") == files{{"index.json", index}, {shard, "data"}});
-  const auto next = in.store.begin("a");
-  REQUIRE(next->keep(shard));
-  std::mt19937_64 random(1);
-  write(*next, "index.json", index + "2", random);
-  next->publish();
-  CHECK(contents(in.store, "a") == files{{"index.json", index + "2"}, {shard, "data"}});
-  CHECK(cairn::stores::read_text(*before, 0, 4) == "data");
-  in.store.remove("a");
-  CHECK(in.store.list().empty());
 }

@@ -36,38 +36,35 @@ TEST_CASE("a checkpoint is told from the files of others") {
   CHECK_NOTHROW(require_own(here));
 }
 
-TEST_CASE("a checkpoint that is hidden is restored if there is no other one, else deleted") {
+TEST_CASE("older generations are removed where a newer one is published, and files of others stay") {
   const sample::scratch scratch;
   const auto root = open(scratch.path());
-  const auto make = [&](const std::string& name, const std::string& text) {
+  const auto shard = cairn::detail::shard_file(0, 1);
+  const auto make = [&](const std::string& name, const std::vector<std::string>& files) {
     fs::create_directories(scratch.path(name));
-    sample::spill(scratch.path(name + "/index.json"), std::string(cairn::detail::index_opening) + text);
+    for (const auto& file : files)
+      sample::spill(scratch.path(name + "/" + file), file == "index.json" ? cairn::detail::index_opening : "x");
   };
-  const auto text_of_a = [&] {
-    return sample::slurp(scratch.path("a/index.json")).substr(cairn::detail::index_opening.size());
-  };
-  const std::string hidden = new_hidden_name(root, replaced_prefix, "a");
-  make(hidden, "old");
-  CHECK(find_replaced(root, "a") == hidden);
-  CHECK(recover(root, {.name = "b"}).empty());
-  CHECK(fs::exists(scratch.path(hidden)));
-  CHECK(recover(root, {}).empty());
-  CHECK(text_of_a() == "old");
-  make(hidden, "older");
-  CHECK(recover(root, {.name = "a"}).empty());
-  CHECK(text_of_a() == "old");
-  CHECK_FALSE(fs::exists(scratch.path(hidden)));
-
-  fs::rename(scratch.path("a"), scratch.path(hidden));
-  sample::spill(scratch.path(hidden + "/index.json"), "damaged");
-  CHECK(find_replaced(root, "a").empty());
+  make("a", {"index.json", shard, "notes.txt"});
+  make("a~2", {shard});  // its removal has begun
+  make("a~4", {"index.json"});
+  make("a~5", {"notes.txt"});  // of somebody else
+  make("b~3", {"index.json"});
+  make("b~9", {shard});  // not published
+  make("web", {});
+  sample::spill(scratch.path("web/index.json"), R"({"name": "a web project"})");
+  make("web~2", {"index.json"});
+  CHECK(newest_directory(root, "a") == "a~4");
+  CHECK(newest_directory(root, "c") == "c");
+  const std::vector<generation> published{{"a", 1}, {"a", 4}, {"b", 3}, {"web", 2}};
+  CHECK(publications(root) == published);
+  recover(root, {.name = "b"});
+  CHECK(publications(root) == published);
   recover(root, {});
-  CHECK(sample::slurp(scratch.path("a/index.json")) == "damaged");  // for a person to examine
-
-  fs::create_directories(scratch.path(hidden));
-  sample::spill(scratch.path(hidden + "/index.json"), cairn::detail::index_opening);
-  recover(root, {});
-  CHECK(fs::exists(scratch.path(hidden)));  // what is there now may be somebody else's
+  CHECK(publications(root) == std::vector<generation>{{"a", 4}, {"b", 3}, {"web", 2}});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "a~4", "a~5", "b~3", "b~9", "web", "web~2"});
+  CHECK(sample::names_in(scratch.path("a")) == std::vector<std::string>{"notes.txt"});
+  CHECK(sample::names_in(scratch.path("web")) == std::vector<std::string>{"index.json"});
 }
 
 TEST_CASE("what another machine writes is left alone until it has been silent") {
@@ -105,7 +102,7 @@ TEST_CASE("what another machine writes is left alone until it has been silent") 
     fs::rename(scratch.path(unknown), scratch.path(left));
   }
   SECTION("it is of this machine, and not locked") {
-    const auto own = new_hidden_name(root, temporary_prefix, "a");
+    const auto own = new_hidden_name(root, "a");
     fs::rename(scratch.path(left), scratch.path(own));
     recover(root, {});
     CHECK_FALSE(fs::exists(scratch.path(own)));

@@ -2,6 +2,7 @@
 #include "cairn/store/directory.hpp"
 
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <utility>
 
@@ -30,7 +31,6 @@ namespace {
 
 /// What the file system does wrong with renames, as network file systems do.
 struct rename_faults {
-  bool has_no_flags = false;        // and so no exchange of names
   bool answers_eperm = false;       // where there is a directory, as sshfs
   int errors_after = 0;             // the next n renames report EIO and are done
   int fails_from = 0, renames = 0;  // the n-th rename and all later ones report EIO and are not done; 0: none
@@ -50,8 +50,6 @@ extern "C" int fstatat(int directory, const char* path, struct stat* about, int 
 
 extern "C" int renameat2(int from_directory, const char* from, int to_directory, const char* to,
                          unsigned flags) noexcept {
-  errno = EINVAL;
-  if (flags != 0 && faulty.has_no_flags) return -1;
   errno = EIO;
   if (faulty.fails_from != 0 && ++faulty.renames >= faulty.fails_from) return -1;
   const auto result = static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
@@ -101,7 +99,7 @@ std::string this_machine(const sample::scratch& place) {
 }
 
 std::uintmax_t shard_bytes(const sample::scratch& in, const std::string& name) {
-  return directory(in.path()).open(name, cairn::detail::shard_file(0, 1))->size();
+  return directory(in.path()).open(name)->open(cairn::detail::shard_file(0, 1))->size();
 }
 
 }  // namespace
@@ -110,8 +108,8 @@ TEST_CASE("a durable file has its exact size, whatever its tail") {
   const sample::scratch scratch;
   for (const std::size_t bytes : {1U, 4095U, 65'536U, 65'537U, 70'000U, 1'048'576U, 3'000'001U}) {
     write_shard(directory(scratch.path()), "a", bytes);
-    const auto text = sample::slurp(scratch.path("a/" + cairn::detail::shard_file(0, 1)));
-    CHECK(text == std::string(bytes, '\7'));
+    const auto path = directory(scratch.path()).open("a")->location() + "/" + cairn::detail::shard_file(0, 1);
+    CHECK(sample::slurp(path) == std::string(bytes, '\7'));
   }
 }
 
@@ -137,15 +135,16 @@ TEST_CASE("what a killed process left is taken over") {
     fs::create_directories(scratch.path(left));
     sample::spill(scratch.path(left + "/" + cairn::detail::shard_file(3, 9)), "half");
     write_shard(store, "a", 100);
-    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-    CHECK(sample::names_in(scratch.path("a")) ==
+    const auto now = durable ? "a~2" : "a";
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{now});
+    CHECK(sample::names_in(scratch.path(now)) ==
           std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
   }
   const auto left = ".tmp-b." + this_machine(scratch) + "0000000001234567";
   fs::create_directories(scratch.path(left));
   sample::spill(scratch.path(left + "/index.json"), "half");
   static_cast<void>(directory(scratch.path()).lock());
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
 }
 
 TEST_CASE("files of others stay") {
@@ -154,13 +153,17 @@ TEST_CASE("files of others stay") {
   write_shard(store, "a", 100);
   sample::spill(scratch.path("a/notes.txt"), "mine");
   fs::create_directories(scratch.path("a/plots"));
-  write_shard(store, "a", 200);  // replaced: they move along
+  for (const std::size_t bytes : {200U, 300U}) {
+    write_shard(store, "a", bytes);
+    CHECK(shard_bytes(scratch, "a") == bytes);
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", bytes == 200 ? "a~2" : "a~3"});
+    CHECK(store.list() == std::vector<std::string>{"a"});
+  }
+  CHECK(sample::names_in(scratch.path("a")) == std::vector<std::string>{"notes.txt", "plots"});
   CHECK(sample::slurp(scratch.path("a/notes.txt")) == "mine");
-  CHECK(fs::is_directory(scratch.path("a/plots")));
-  CHECK(fs::file_size(scratch.path("a/" + cairn::detail::shard_file(0, 1))) == 200);
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   store.remove("a");
   CHECK(store.list().empty());
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   CHECK(sample::names_in(scratch.path("a")) == std::vector<std::string>{"notes.txt", "plots"});
   const auto failure = sample::failure_of([&] { write_shard(store, "a", 1); });
   CHECK(failure.code == errc::invalid);
@@ -169,7 +172,7 @@ TEST_CASE("files of others stay") {
 
 TEST_CASE("hidden directories of others stay") {
   const sample::scratch scratch;
-  const std::vector<std::string> others{".old-model", ".old-step-000000001", ".tmp-model", ".tmp-step-000000001"};
+  const std::vector<std::string> others{".old-model", ".tmp-model", ".tmp-step-000000001"};
   for (const auto& name : others)
     for (const auto& file : {std::string("index.json"), cairn::detail::shard_file(0, 1)}) {
       fs::create_directories(scratch.path(name));
@@ -348,9 +351,10 @@ TEST_CASE("what another rank of a dead job still writes comes to nothing") {
     CHECK_THROWS_AS(joined->create(shard_2, bytes), cairn::error);
     write_shard(store, "a", 10);
     CHECK(store.list() == std::vector<std::string>{"a"});
-    CHECK(sample::names_in(scratch.path("a")) ==
+    const auto now = durable ? "a~2" : "a";
+    CHECK(sample::names_in(scratch.path(now)) ==
           std::vector<std::string>{"index.json", cairn::detail::shard_file(0, 1)});
-    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{".lock", "a"});
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{".lock", now});
   }
 }
 
@@ -446,22 +450,6 @@ TEST_CASE("a place behind a link that leads nowhere is an error, and not empty")
   CHECK(directory(scratch.path("link/run")).list().empty());
 }
 
-TEST_CASE("a checkpoint that another process holds is not replaced, and stays") {
-  const sample::scratch scratch;
-  const directory store(scratch.path());
-  write_shard(store, "a", 10);
-  const int held = ::open(scratch.path("a").c_str(), O_RDONLY | O_DIRECTORY);
-  REQUIRE(::flock(held, LOCK_EX) == 0);
-  const auto failure = sample::failure_of([&] { write_shard(store, "a", 20); });
-  CHECK(failure.code == errc::busy);
-  CHECK(failure.says("another process is saving to " + scratch.path("a")));
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-  CHECK(store.open("a", cairn::detail::shard_file(0, 1))->size() == 10);
-  ::close(held);
-  CHECK_NOTHROW(write_shard(store, "a", 20));
-  CHECK(store.open("a", cairn::detail::shard_file(0, 1))->size() == 20);
-}
-
 TEST_CASE("a full disk leaves nothing but the older checkpoints") {
   const sample::scratch scratch;
   directory store(scratch.path());
@@ -541,26 +529,9 @@ TEST_CASE("a store needs a path") {
   CHECK(failure.says("the path of a store is empty"));
 }
 
-TEST_CASE("a checkpoint is replaced on a file system that cannot exchange names") {
-  for (const bool durable : {false, true}) {
-    const sample::scratch scratch;
-    directory store(scratch.path(), {.durable = durable});
-    write_shard(store, "a", 100);
-    sample::spill(scratch.path("a/notes.txt"), "mine");
-    const auto reader = store.open("a", cairn::detail::shard_file(0, 1));
-    faulty = {.has_no_flags = true};
-    write_shard(store, "a", 200);
-    faulty = {};
-    CHECK(shard_bytes(scratch, "a") == 200);
-    CHECK(sample::slurp(scratch.path("a/notes.txt")) == "mine");
-    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-    CHECK(cairn::stores::read_text(*reader, 0, 100).size() == 100);
-  }
-}
-
 TEST_CASE("a rename onto a directory that is refused as something else") {
   const sample::scratch scratch;
-  faulty = {.has_no_flags = true, .answers_eperm = true};
+  faulty = {.answers_eperm = true};
   fs::create_directories(scratch.path(".lock"));
   sample::spill(scratch.path(".lock/owner"), "");  // of a killed process
   directory store(scratch.path(), {.lease = std::chrono::milliseconds(30)});
@@ -570,106 +541,128 @@ TEST_CASE("a rename onto a directory that is refused as something else") {
     CHECK(shard_bytes(scratch, "a") == bytes);
   }
   faulty = {};
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
 }
 
 TEST_CASE("a rename that is done though it reports an error") {
   const sample::scratch scratch;
   directory store(scratch.path());
-  for (const bool has_no_flags : {false, true}) {
-    for (const std::size_t bytes : {10U, 20U, 30U}) {
-      faulty = {.has_no_flags = has_no_flags, .errors_after = 4};
-      write_shard(store, "a", bytes);
-      faulty = {};
-      CHECK(shard_bytes(scratch, "a") == bytes);
-      CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-    }
-    faulty = {.has_no_flags = has_no_flags, .errors_after = 1};
-    store.remove("a");
+  for (const std::size_t bytes : {10U, 20U, 30U}) {
+    faulty = {.errors_after = 4};
+    write_shard(store, "a", bytes);
     faulty = {};
-    CHECK(sample::names_in(scratch.path()).empty());
+    CHECK(shard_bytes(scratch, "a") == bytes);
+    CHECK(sample::names_in(scratch.path()).size() == 1);
   }
+  faulty = {.errors_after = 1};
+  store.remove("a");
+  faulty = {};
+  CHECK(sample::names_in(scratch.path()).empty());
 }
 
-TEST_CASE("a failed rename leaves the older checkpoint, also between two renames") {
-  for (const int fails_from : {1, 2, 3}) {
-    const sample::scratch scratch;
-    directory store(scratch.path());
-    write_shard(store, "a", 10);
-    faulty = {.has_no_flags = true, .fails_from = fails_from};
-    CHECK(sample::failure_of([&] { write_shard(store, "a", 20); }).code == errc::io);
-    faulty = {};
-    // Of three renames the second hides the older checkpoint. If all later ones fail, too, it keeps its hidden name.
-    CHECK(kinds_in(scratch.path()) == std::vector<std::string>{fails_from == 3 ? ".old-a" : "a"});
-    CHECK(store.list() == std::vector<std::string>{"a"});
-    CHECK(shard_bytes(scratch, "a") == 10);
-    CHECK(store.files("a").size() == 2);
-    static_cast<void>(store.lock());
-    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-    CHECK(shard_bytes(scratch, "a") == 10);
-  }
+TEST_CASE("a failed rename leaves the older checkpoint") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "a", 10);
+  faulty = {.fails_from = 1};
+  CHECK(sample::failure_of([&] { write_shard(store, "a", 20); }).code == errc::io);
+  faulty = {};
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(shard_bytes(scratch, "a") == 10);
 }
 
 // A reader gets the names of a directory first, and looks at each of them then.
-TEST_CASE("a checkpoint that is replaced without an exchange of names is listed all the time") {
-  const sample::scratch scratch;
-  directory store(scratch.path());
-  const std::vector<std::string> one{"step-000000001"};
-  write_shard(store, one.front(), 10);
-  const auto at = scratch.path(one.front()), hidden = scratch.path(".old-step-000000001.0123456789abcdef01234567"),
-             newer = scratch.path(".tmp-step-000000001.0123456789abcdef01234567");
-  fs::copy(at, newer);
-  before_look = [&] { fs::rename(at, hidden); };
-  CHECK(store.list() == one);
-  REQUIRE(fs::exists(hidden));
-  before_look = [&] { fs::rename(newer, at); };
-  CHECK(store.list() == one);
-  REQUIRE(!fs::exists(newer));
-  fs::remove_all(hidden);
-  before_look = [&] { fs::rename(at, newer); };
-  CHECK(store.list().empty());
+TEST_CASE("a checkpoint that is published again is listed and opened all the time") {
+  for (const bool has_notes : {false, true}) {
+    const sample::scratch scratch;
+    directory store(scratch.path());
+    const std::vector<std::string> one{"step-000000001"};
+    write_shard(store, one.front(), 10);
+    if (has_notes) sample::spill(scratch.path(one.front() + "/notes.txt"), "mine");  // the directory stays
+    before_look = [&] { write_shard(store, one.front(), 20); };
+    CHECK(store.list() == one);
+    before_look = [&] { write_shard(store, one.front(), 30); };
+    CHECK(store.open(one.front())->open(cairn::detail::shard_file(0, 1))->size() == 30);
+    before_look = [&] { store.remove(one.front()); };
+    CHECK(store.list().empty());
+    CHECK(sample::names_in(scratch.path()).size() == (has_notes ? 1 : 0));
+  }
 }
 
-TEST_CASE("what a crash leaves of a replacement is completed by the next save, or the next owner") {
+TEST_CASE("a crash between the publishing and the removal of the older one leaves the newer one") {
   const sample::scratch scratch;
   directory store(scratch.path());
-  std::string machine = this_machine(scratch);
-  const auto hide = [&](const char* prefix) {
-    write_shard(store, "a", 10);
-    fs::rename(scratch.path("a"), scratch.path(cairn::sentence({prefix, "a.", machine, "0000000089abcdef"})));
+  const auto leave = [&](std::size_t older, std::size_t newer) {
+    write_shard(directory(scratch.path("older")), "a", older);
+    write_shard(store, "a", newer);
+    const auto now = fs::path(store.open("a")->location());
+    if (now.filename() == "a") fs::rename(now, scratch.path("a~2"));
+    fs::rename(scratch.path("older/a"), scratch.path("a"));
+    fs::remove(scratch.path("older"));
   };
-  hide(".old-");
-  write_shard(store, "a", 20);  // the older one is restored, and then replaced
+  leave(10, 20);
   CHECK(shard_bytes(scratch, "a") == 20);
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-
-  hide(".old-");
-  write_shard(directory(scratch.path("other")), "a", 30);
-  fs::rename(scratch.path("other/a"), scratch.path("a"));
-  fs::remove(scratch.path("other"));
-  CHECK(shard_bytes(scratch, "a") == 30);
-  static_cast<void>(store.lock());  // the new one is there
-  CHECK(shard_bytes(scratch, "a") == 30);
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-
-  hide(".old-");
-  fs::create_directories(scratch.path("a"));
-  sample::spill(scratch.path("a/notes.txt"), "mine");  // somebody took its place
+  CHECK(store.list() == std::vector<std::string>{"a"});
   static_cast<void>(store.lock());
-  CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".old-a", "a"});
-  fs::remove_all(scratch.path("a"));
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
+
+  store.remove("a");
+  leave(30, 40);
+  write_shard(store, "a", 50);
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~3"});
+  CHECK(shard_bytes(scratch, "a") == 50);
+
+  store.remove("a");
+  leave(60, 70);
   store.remove("a");
   CHECK(sample::names_in(scratch.path()).empty());
+}
 
-  machine = "0a0a0a0a";  // another host is replacing it
-  hide(".old-");
-  static_cast<void>(store.lock());
-  CHECK(kinds_in(scratch.path()) == std::vector<std::string>{".old-a"});
-  CHECK(shard_bytes(scratch, "a") == 10);
+TEST_CASE("a name whose older generation cannot be removed keeps the newer one") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  const std::string name = "step-000000001";
+  write_shard(store, name, 10);
+  fs::rename(scratch.path(name), scratch.path(name + "~2"));
+  fs::create_directories(scratch.path(name + "/index.json/of others"));
+  CHECK(sample::failure_of([&] { store.remove(name); }).code == errc::invalid);
+  CHECK(store.list() == std::vector<std::string>{name});
+  CHECK(shard_bytes(scratch, name) == 10);
+  fs::remove_all(scratch.path(name));
+  store.remove(name);
+  CHECK(sample::names_in(scratch.path()).empty());
+}
+
+TEST_CASE("what a user has saved by a path is there, and a crash leaves it to be found") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "a", 10);
   write_shard(store, "a", 20);
-  CHECK(shard_bytes(scratch, "a") == 20);
-  static_cast<void>(store.lock());
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
+  cairn::stores::detail::settle(scratch.path(), "a");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(shard_bytes(scratch, "a") == 20);
+  cairn::stores::detail::settle(scratch.path(), "a");
+  cairn::stores::detail::settle(scratch.path(), "b");
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  sample::spill(scratch.path("a/notes.txt"), "mine");
+  write_shard(store, "a", 30);
+  cairn::stores::detail::settle(scratch.path(), "a");
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "a~2"});
+  CHECK(shard_bytes(scratch, "a") == 30);
+}
+
+TEST_CASE("what is left of an older publication keeps the newest one under its own name") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  write_shard(store, "a", 10);
+  std::filesystem::rename(scratch.path("a"), scratch.path("a~2"));
+  sample::spill(scratch.path("a~2/notes.txt"), "mine");
+  write_shard(store, "a", 20);
+  cairn::stores::detail::settle(scratch.path(), "a");
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2", "a~3"});
+  CHECK(shard_bytes(scratch, "a") == 20);
+  CHECK(sample::names_in(scratch.path("a~2")) == std::vector<std::string>{"notes.txt"});
 }
 
 TEST_CASE("an index.json of others is not Cairn's") {

@@ -16,7 +16,7 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-// Publishing, replacing and removing are in the tests of directory.hpp and base.hpp.
+// Publishing and removing are in the tests of directory.hpp and base.hpp.
 
 namespace fs = std::filesystem;
 using namespace cairn::stores;
@@ -60,8 +60,8 @@ TEST_CASE("a writer that begins later gives way to the one that is there, whiche
                                     cairn::posix::open_at(AT_FDCWD, scratch.path(), O_RDONLY | O_DIRECTORY)};
   const auto machine = detail::machine_id(detail::device_of(root));
   for (const auto* random : {"00000000", "ffffffff"}) {  // the second one waits for the other to give up
-    const auto other = detail::hidden_name(
-        detail::temporary_prefix, "a", machine + (random[0] == 'f' ? "ffffffff" : "00000000") + std::string(random));
+    const auto other =
+        detail::hidden_name("a", machine + (random[0] == 'f' ? "ffffffff" : "00000000") + std::string(random));
     fs::create_directories(scratch.path(other));
     const auto held = detail::open_in(root, other);
     REQUIRE(cairn::posix::try_lock(held.fd.get(), held.path));

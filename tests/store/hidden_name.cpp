@@ -10,14 +10,13 @@ using namespace cairn::stores::detail;
 
 TEST_CASE("a hidden name leads back to the checkpoint, and names of others to none") {
   for (const std::string name : {"step-000000120", "best", "a.b", "a.0123456789abcdef"}) {
-    const auto hidden = hidden_name(replaced_prefix, name, new_attempt("0a1b2c3d", "4e5f6071"));
+    const auto hidden = hidden_name(name, new_attempt("0a1b2c3d", "4e5f6071"));
     CHECK(hidden.size() == name.size() + 30);
-    CHECK(hidden_checkpoint(hidden, replaced_prefix) == name);
-    CHECK(hidden_checkpoint(hidden, temporary_prefix).empty());
-    CHECK(hidden_checkpoint(name, replaced_prefix).empty());
+    CHECK(hidden_checkpoint(hidden) == name);
+    CHECK(hidden_checkpoint(name).empty());
   }
-  CHECK(hidden_checkpoint(".tmp-step-000000120", temporary_prefix).empty());
-  CHECK(hidden_checkpoint(".tmp-a.0123456789abcdef0123456F", temporary_prefix).empty());
+  CHECK(hidden_checkpoint(".tmp-step-000000120").empty());
+  CHECK(hidden_checkpoint(".tmp-a.0123456789abcdef0123456F").empty());
 }
 
 TEST_CASE("attempts differ") {

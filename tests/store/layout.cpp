@@ -14,21 +14,27 @@ namespace {
 
 constexpr std::uint64_t many = 1 << 20;
 
-[[nodiscard]] std::string text_of(const leaf_layout& layout) {
-  json_writer json;
-  json.begin_object();
-  write_layout(json, layout);
-  return json.end_object().take();
+/// A layout as the only fields of an object.
+struct lone_layout {
+  leaf_layout layout{};
+};
+
+template <class Io>
+void describe(Io& io, described<Io, lone_layout>& of) {
+  layout_text<Io> text;
+  if constexpr (!Io::reads) text = text_of(of.layout);
+  io.object([&] { describe_layout(io, text); });
+  if constexpr (Io::reads) {
+    auto read = layout_of(std::move(text));
+    io.require(read.has_value(), "does not say in one way where the leaf is");
+    of.layout = std::move(*read);
+  }
 }
 
+[[nodiscard]] std::string as_text(const leaf_layout& layout) { return to_json(lone_layout{layout}); }
+
 /// What `text` says, or an error.
-[[nodiscard]] leaf_layout read(const std::string& text) {
-  layout_reader reader;
-  leaf_layout made;
-  read_json(text, "here", json_object(reader.fields()));
-  if (const auto fault = reader.take(made); !fault.empty()) cairn::fail(cairn::errc::corrupt, {fault});
-  return made;
-}
+[[nodiscard]] leaf_layout read(const std::string& text) { return from_json<lone_layout>(text, "here").layout; }
 
 [[nodiscard]] bool is_same(const leaf_layout& a, const leaf_layout& b) {
   if ((a.cuts == nullptr) != (b.cuts == nullptr)) return false;
@@ -96,7 +102,7 @@ TEST_CASE("runs in any order become consecutive runs, and come back") {
     REQUIRE(make_layout(shuffled, shape, layout).empty());
     CHECK(find_fault(layout, shape, 7, many).empty());
     CHECK(sample::pieces_of(layout, shape) == pieces);
-    CHECK(is_same(read(text_of(layout)), layout));
+    CHECK(is_same(read(as_text(layout)), layout));
     CHECK((layout.cuts == nullptr) == (pieces.size() == 1));
   }
 }
@@ -126,7 +132,7 @@ TEST_CASE("boxes that cover an array are found to, and others are not") {
     covered += int{is_exact};
     if (!fault.empty()) continue;
     CHECK(find_fault(layout, shape, 7, many).empty());
-    const auto back = read(text_of(layout));
+    const auto back = read(as_text(layout));
     CHECK(is_same(back, layout));
     auto found = sample::pieces_of(back, shape);
     CHECK(found.size() == pieces.size());
@@ -145,22 +151,22 @@ TEST_CASE("a grid is stored as one, with its shards as series") {
     }
   leaf_layout layout;
   REQUIRE(make_layout(pieces, {32, 10}, layout).empty());
-  CHECK(text_of(layout) == R"({"grid":[[4],[3]],"shards":[[0,32,1]]})");
+  CHECK(as_text(layout) == R"({"grid":[[4],[3]],"shards":[[0,32,1]]})");
   CHECK(sample::pieces_of(layout, {32, 10}) == pieces);
 
   for (auto& piece : pieces) piece.shard *= 3;
   REQUIRE(make_layout(pieces, {32, 10}, layout).empty());
-  CHECK(text_of(layout) == R"({"grid":[[4],[3]],"shards":[[0,32,3]]})");
+  CHECK(as_text(layout) == R"({"grid":[[4],[3]],"shards":[[0,32,3]]})");
 
   std::vector<placed_piece> uneven{
       {5, 0, 6, box{{0, 0}, {2, 3}}}, {2, 0, 9, box{{2, 0}, {3, 3}}}, {9, 0, 3, box{{5, 0}, {1, 3}}}};
   REQUIRE(make_layout(uneven, {6, 3}, layout).empty());
-  CHECK(text_of(layout) == R"({"grid":[[0,2,5,6],[3]],"shards":[[5,1,1],[2,2,7]]})");
+  CHECK(as_text(layout) == R"({"grid":[[0,2,5,6],[3]],"shards":[[5,1,1],[2,2,7]]})");
   CHECK(sample::pieces_of(layout, {6, 3}) == uneven);
 
   const std::vector<placed_piece> others{{0, 0, 6, box{{0, 0}, {3, 2}}}, {1, 0, 3, box{{0, 2}, {3, 1}}}};
   REQUIRE(make_layout(others, {3, 3}, layout).empty());
-  CHECK(text_of(layout) == R"({"grid":[[3],[2]],"shards":[[0,2,1]]})");
+  CHECK(as_text(layout) == R"({"grid":[[3],[2]],"shards":[[0,2,1]]})");
 }
 
 TEST_CASE("boxes that are no grid are listed") {
@@ -173,7 +179,7 @@ TEST_CASE("boxes that are no grid are listed") {
                                      {4, 0, 1, box{{1, 1}, {1, 1}}}};
   leaf_layout layout;
   REQUIRE(make_layout(pieces, {2, 3}, layout).empty());
-  CHECK(text_of(layout) == R"({"boxes":[[0,0,0,1,2],[1,0,2,2,1],[2,1,0,1,2]]})");
+  CHECK(as_text(layout) == R"({"boxes":[[0,0,0,1,2],[1,0,2,2,1],[2,1,0,1,2]]})");
   REQUIRE(make_layout(pinwheel, {3, 3}, layout).empty());
   CHECK(std::holds_alternative<box_layout>(*layout.cuts));
 }
@@ -204,6 +210,18 @@ TEST_CASE("pieces that do not cover their leaf are refused") {
   CHECK(fault({{0, 0, 4, box{{0, 0}, {2, 2}}}}, {3, 2}).find("hole at element [2, 0]") != std::string::npos);
   const box too_far{{2}, {2}};
   CHECK(fault({{0, 0, 2, box{{0}, {2}}}, {0, 0, 2, too_far}}, {3}).find("not inside") != std::string::npos);
+}
+
+TEST_CASE("a layout that is said in no way, or in two, is refused") {
+  for (const std::string bad :
+       {R"({})", R"({"shard":0,"runs":[0,0]})", R"({"grid":[[4],[3]]})", R"({"shards":[[0,1,1]]})", R"({"runs":[0]})",
+        R"({"grid":[[4],[3]],"shards":[[0,4]]})", R"({"boxes":[[0,1]]})", R"({"boxes":[[]]})", R"({"boxes":[[0,0,3]]})",
+        R"({"boxes":[[0,0,0,1,6],[0,1,0,7]]})", R"({"shard":0,"boxes":[]})", R"({"grid":[]})",
+        R"({"runs":[],"grid":[[4],[3]],"shards":[[0,1,1]]})", R"({"grid":[[4],[3]],"shards":[[0,4,1,1]]})",
+        R"({"boxes":[[0,0,1,0,2,0]]})"}) {
+    INFO(bad);
+    CHECK(sample::failure_of([&] { static_cast<void>(read(bad)); }).code == cairn::errc::corrupt);
+  }
 }
 
 TEST_CASE("layouts that a file cannot have are faults") {

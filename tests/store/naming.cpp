@@ -39,9 +39,21 @@ TEST_CASE("only Cairn's own files are its own") {
 }
 
 TEST_CASE("names that are no directory entries are refused") {
-  for (const std::string name : {"", ".", "..", ".hidden", "a/b", "/abs"})
+  for (const std::string name : {"", ".", "..", ".hidden", "a/b", "/abs", "a~2", "a~0", "~1", "step-000000001~3"})
     CHECK(sample::failure_of([&] { cairn::detail::require_checkpoint_name(name); }).code == cairn::errc::invalid);
   CHECK(sample::failure_of([] { cairn::detail::require_checkpoint_name(std::string(201, 'x')); }).code ==
         cairn::errc::invalid);
-  CHECK_NOTHROW(cairn::detail::require_checkpoint_name("best model"));
+  for (const auto* name : {"best model", "a~", "a~2b", "2", "~"})
+    CHECK_NOTHROW(cairn::detail::require_checkpoint_name(name));
+}
+
+TEST_CASE("a generation has one name") {
+  using cairn::detail::generation;
+  for (const auto& each : {generation{"a"}, generation{"a", 2}, generation{"step-000000001", 100}, generation{"a~", 3},
+                           generation{"~", 2}, generation{"a", ~std::uint64_t{0}}})
+    CHECK(cairn::detail::parse_generation(cairn::detail::directory_name(each)) == each);
+  CHECK(cairn::detail::directory_name({"a", 1}) == "a");
+  CHECK(cairn::detail::directory_name({"a", 12}) == "a~12");
+  for (const auto* name : {"a~0", "a~1", "a~02", "a~2~3", "~2", ".tmp-a", "", ".a~2", "a~18446744073709551616"})
+    CHECK_FALSE(cairn::detail::parse_generation(name));
 }

@@ -22,12 +22,14 @@ TEST_CASE("a record reads back, and nothing else is one") {
                                .processes = random(),
                                .process = random(),
                                .started = random(),
+                               .is_locked = random() % 2 == 0,
                                .job = {i % 2 == 0 ? "slurm " + std::to_string(random()) : "", random()}};
     const auto text = to_text(written);
     const auto read = parse_owner(text);
     REQUIRE(read);
     CHECK(to_text(*read) == text);
     CHECK(read->device == written.device);
+    CHECK(read->is_locked == written.is_locked);
     CHECK(read->job.restarts == written.job.restarts);
     CHECK(parse_owner(text.substr(0, text.rfind('}')) + ", \"of a later version\": [1]}"));
     CHECK_FALSE(parse_owner(text.substr(0, random() % text.size())));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/place_lock.hpp"
 
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -154,6 +155,21 @@ TEST_CASE("an owner of another host that gives signs lives") {
   CHECK(failure.code == errc::busy);
   CHECK(failure.says("process 42 on host node7 saves to " + scratch.path()));
   CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
+}
+
+TEST_CASE(
+    "an owner of this machine without a lock of the kernel, whose lock manager did not answer, lives by its signs") {
+  const sample::scratch scratch;
+  struct stat about{};
+  REQUIRE(::stat(scratch.path().c_str(), &about) == 0);
+  leave_lock(scratch, owner_record::of_this_process(about.st_dev, {}));
+  std::atomic<bool> ends = false;
+  std::jthread owner([&] {
+    for (std::chrono::seconds ago = 10'000s; !ends; ago -= 1s) set_time(scratch.path(".lock/owner"), ago % 10s);
+  });
+  const auto failure = sample::failure_of([&] { take(scratch.path(), 20s); });
+  ends = true;
+  CHECK(failure.code == errc::busy);
 }
 
 TEST_CASE("a restart of the same job does not wait") {

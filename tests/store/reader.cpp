@@ -82,7 +82,7 @@ TEST_CASE("three shards from one process, one leaf cut into all of them") {
   spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
   cairn::any_store store = cairn::stores::memory();
   cairn::detail::write_checkpoint(store, "c", spec);
-  CHECK(store.files("c").size() == 4);
+  CHECK(store.open("c")->files().size() == 4);
   const cairn::detail::checkpoint_reader reader(store, "c");
   const auto into = blank(leaves, random);
   reader.read(requests_for(reader, into));
@@ -315,15 +315,11 @@ TEST_CASE("only the shards that are needed are opened") {
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
   cairn::detail::write_checkpoint(store, "c", spec);
-  const cairn::detail::checkpoint_reader reader(store, "c"), holding(store, "c");
-  CHECK(holding.hold(2) == 2);
-  for (std::size_t i = 0; i < 3; ++i) std::filesystem::remove(scratch.path("c/" + cairn::detail::shard_file(i, 3)));
+  const cairn::detail::checkpoint_reader reader(store, "c");
+  for (const std::size_t i : {1U, 2U}) std::filesystem::remove(scratch.path("c/" + cairn::detail::shard_file(i, 3)));
   std::vector<std::byte> memory(4000);
-  for (std::size_t i = 0; i < 2; ++i) {
-    holding.contents().fetch(i, memory);
-    CHECK(memory == sample::packed(leaves.list[i]));
-  }
-  CHECK(sample::failure_of([&] { holding.contents().fetch(2, memory); }).code == cairn::errc::corrupt);
+  reader.contents().fetch(0, memory);
+  CHECK(memory == sample::packed(leaves.list[0]));
   CHECK(
       sample::failure_of([&] { reader.contents().fetch(1, memory); }).says("the index names it, but it is not there"));
   store.remove("c");

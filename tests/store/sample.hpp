@@ -176,7 +176,7 @@ inline void put(cairn::any_store store, std::string_view name,
 }
 
 inline std::string get(const cairn::any_store& store, std::string_view name, std::string_view file) {
-  const auto source = store.open(name, file);
+  const auto source = store.open(name)->open(file);
   return cairn::stores::read_text(*source, 0, source->size());
 }
 

@@ -12,19 +12,14 @@ using namespace cairn::detail;
 namespace {
 
 struct counted_shards {
-  std::atomic<int> opened{0}, parsed{0};
+  std::atomic<int> opened{0};
   std::atomic<bool> fails{false};
 
   [[nodiscard]] shard_list list(std::size_t count) {
-    return {count,
-            [this](std::size_t) {
+    return {count, [this](std::size_t number) {
               ++opened;
               if (fails) cairn::fail(cairn::errc::io, {"not now"});
-              return std::unique_ptr<cairn::stores::source>();
-            },
-            [this](std::size_t number, auto file) {
-              ++parsed;
-              return stored_shard{std::move(file), std::to_string(number), {}, {}, {}, {}};
+              return stored_shard{nullptr, std::to_string(number), {}, {}, {}, {}};
             }};
   }
 };
@@ -45,7 +40,6 @@ TEST_CASE("a shard is opened when it is needed, once, whatever the number of thr
     });
   threads.clear();
   CHECK(count.opened == 1);
-  CHECK(count.parsed == 1);
   CHECK(shards.if_parsed(1) == &shards[1]);
   CHECK(shards.if_parsed(0) == nullptr);
 }
@@ -55,18 +49,9 @@ TEST_CASE("a shard that could not be opened is tried again") {
   const auto shards = count.list(1);
   count.fails = true;
   CHECK(sample::failure_of([&] { static_cast<void>(shards[0]); }).code == cairn::errc::io);
-  CHECK(sample::failure_of([&] { shards.hold(0); }).code == cairn::errc::io);
   count.fails = false;
   CHECK(shards[0].where == "0");
-  CHECK(count.opened == 3);
-}
-
-TEST_CASE("the file of a held shard is not opened again") {
-  counted_shards count;
-  const auto shards = count.list(1);
-  shards.hold(0);
-  CHECK(count.opened == 1);
-  CHECK(count.parsed == 0);
+  CHECK(count.opened == 2);
 }
 
 TEST_CASE("a tensor is found by its key") {

@@ -3,6 +3,7 @@
 #include <cairn/cairn.hpp>
 #include <csignal>
 #include <fstream>
+#include <optional>
 
 #include "archive.hpp"
 
@@ -25,11 +26,12 @@ int main(int argc, char** argv) {
       "run", {.when = cairn::policies::every_steps{10}, .preempt = {SIGTERM}});
   if (!checkpoints.restore(all) && read_old(all))
     checkpoints.save(all, {.step = all.step});
+  std::optional<double> loss;
   while (all.step < steps) {
-    const auto loss = train_one_step(all);
+    loss = train_one_step(all);
     if (checkpoints.step(all, {.step = all.step, .loss = loss}).stop) return 0;
   }
-  checkpoints.save(all, {.step = all.step});
+  checkpoints.save(all, {.step = all.step, .loss = loss});
   // [after]
   print(all);
 }

@@ -14,7 +14,7 @@
 #include "cairn/chain/options.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/encode/code_tables.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {

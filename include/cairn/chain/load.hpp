@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,8 +31,20 @@ void refuse_step(const load_options& options);
 /// `load_options::verify_first`.
 load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
-/// Loads checkpoint `name` of a store. If it is replaced before all of it has been read, as by a merge, opens it again, and loads it over what it has
-/// changed in the state.
+/// Calls `act` with a reader of the checkpoint that `choose()` names. What fails because a publication that it reads
+/// has been removed or followed by another one meanwhile, or because another checkpoint would be chosen now, is done
+/// again from the beginning, at all ranks. What fails with errc::io or errc::not_found is tried three times: a file that
+/// another host has deleted says no more.
+void with_reader(const any_store& store, const std::function<std::string()>& choose, const codec_rules& codecs,
+                 team& ranks, const std::function<void(const std::shared_ptr<const chain_reader>&)>& act);
+
+/// Opens the checkpoint that `choose()` names, and its first shards: see `chain_reader::open_shards`.
+[[nodiscard]] std::shared_ptr<const chain_reader> open_chain(const any_store& store,
+                                                             const std::function<std::string()>& choose,
+                                                             const codec_rules& codecs = {});
+
+/// Loads checkpoint `name` of a store: its newest publication, over what it has changed in the state if another one has
+/// been removed while it was read.
 load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                        const load_options& options);
 

@@ -16,10 +16,27 @@
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/shared_indexes.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
+
+namespace cairn::inline v0_1 {
+
+load_report::load_report() = default;
+load_report::load_report(const load_report&) = default;
+load_report::load_report(load_report&&) noexcept = default;
+load_report& load_report::operator=(const load_report&) = default;
+load_report& load_report::operator=(load_report&&) noexcept = default;
+load_report::~load_report() = default;
+
+save_report::save_report() = default;
+save_report::save_report(const save_report&) = default;
+save_report::save_report(save_report&&) noexcept = default;
+save_report& save_report::operator=(const save_report&) = default;
+save_report& save_report::operator=(save_report&&) noexcept = default;
+save_report::~save_report() = default;
+
+}  // namespace cairn::inline v0_1
 
 namespace cairn::inline v0_1::detail {
 
@@ -156,7 +173,7 @@ inline load_report check_and_load(const chain_reader& from, any_mutable_state st
     ranks.all([&] { load.finish(); });
   } catch (...) {
     changed.insert(load.report().loaded.begin(), load.report().loaded.end());
-    throw as_error(std::current_exception(), from.contents().origin + " cannot be loaded").after_change();
+    throw as_error(std::current_exception(), {from.contents().origin, " cannot be loaded"}).after_change();
   }
   load_report report;
   static_cast<match_report&>(report) = std::move(load.report());
@@ -197,42 +214,66 @@ bool is_of_checkpoint(errc code) noexcept {
 }
 
 /// Opens a checkpoint. In a group, the leader reads the indexes of its chain for all.
-inline void open_reader(std::optional<chain_reader>& reader, const any_store& store, std::string_view name,
-                        const codec_rules& codecs, team& ranks) {
-  if (ranks.is_alone()) {
-    reader.emplace(store, name, codecs);
-    return;
-  }
-  const auto texts = ranks.from_leader([&] {
-    const stores::detail::shared_indexes indexes(&store);
-    reader.emplace(indexes, name, codecs);
-    return indexes.texts();
+inline void open_reader(chain_reader& reader, const any_store& store, std::string_view name, team& ranks) {
+  if (ranks.is_alone()) return reader.open(store, name);
+  index_texts indexes;
+  const auto text = ranks.from_leader([&] {
+    reader.open(store, name, &indexes);
+    return write_index_texts(indexes);
   });
   ranks.all([&] {
-    if (!ranks.is_leader()) reader.emplace(stores::detail::shared_indexes(&store, texts), name, codecs);
+    if (ranks.is_leader()) return;
+    indexes = read_index_texts(text);
+    reader.open(store, name, &indexes);
   });
+}
+
+void with_reader(const any_store& store, const std::function<std::string()>& choose, const codec_rules& codecs,
+                 team& ranks, const std::function<void(const std::shared_ptr<const chain_reader>&)>& act) {
+  constexpr int most = 20, most_failures = 3;
+  for (int attempt = 1;; ++attempt) {
+    const auto name = choose();
+    const auto reader = std::make_shared<chain_reader>(codecs);
+    try {
+      open_reader(*reader, store, name, ranks);
+      return act(reader);
+    } catch (const error& cause) {
+      // Deleted by another host, or an error of the moment.
+      const bool may_be_stale =
+          (cause.code() == errc::io || cause.code() == errc::not_found) && attempt < most_failures;
+      const auto has_changed = [&] { return may_be_stale || reader->is_outdated(store) || choose() != name; };
+      if (attempt == most || !ranks.from_leader(has_changed)) throw;
+    }
+  }
+}
+
+std::shared_ptr<const chain_reader> open_chain(const any_store& store, const std::function<std::string()>& choose,
+                                               const codec_rules& codecs) {
+  team alone;
+  std::shared_ptr<const chain_reader> opened;
+  with_reader(store, choose, codecs, alone, [&](const auto& reader) {
+    reader->open_shards();
+    opened = reader;
+  });
+  return opened;
 }
 
 load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                        const load_options& options, const check_reader& check, path_set& changed, team& ranks) {
-  constexpr int most = 20;
-  bool is_state_changed = false;
-  for (int attempt = 1;; ++attempt) {
-    std::optional<chain_reader> reader;
-    try {
-      open_reader(reader, store, name, options.codecs, ranks);
-      ranks.all([&] {
-        if (check) check(*reader);
-      });
-      auto report = load_from(*reader, state, options, changed, ranks);
-      report.name = name;
-      return report;
-    } catch (const error& cause) {  // shards are opened late, and again: the checkpoint may have been merged meanwhile
-      is_state_changed = is_state_changed || cause.state_changed();
-      const auto is_outdated = [&] { return reader && reader->is_outdated(store); };
-      if (attempt == most || !ranks.from_leader(is_outdated)) throw is_state_changed ? cause.after_change() : cause;
-    }
+  load_report report;
+  const auto load = [&](const auto& reader) {
+    ranks.all([&] {
+      if (check) check(*reader);
+    });
+    report = load_from(*reader, state, options, changed, ranks);
+  };
+  try {
+    with_reader(store, [&] { return std::string(name); }, options.codecs, ranks, load);
+  } catch (const error& cause) {
+    throw changed.empty() ? cause : cause.after_change();
   }
+  report.name = name;
+  return report;
 }
 
 load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,

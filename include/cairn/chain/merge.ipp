@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cairn/chain/encoded_piece.hpp"
-#include "cairn/chain/merge_hook.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/chain/merge_parts.ipp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/error.hpp"
@@ -145,114 +145,99 @@ class merger {
   checkpoint_spec spec_;
 };
 
-/// A chain that is open to be merged, and how.
-struct opened_merge {
-  /// With `ranks`: of a group.
-  opened_merge(any_store& store, const std::string& name, const merge_options& options, std::size_t ranks = 0)
-      : chain(std::in_place, store, name, options.codecs), report{.checkpoint = chain->contents().origin} {
-    const std::size_t most = chain->links().size() - 1;  // the last link needs no parent
-    report.deltas = std::min(options.deltas.value_or(most), most);
-    if (const auto* parent = chain->newest().parent()) report.parent = parent->name;
-    is_needed = report.deltas > 1 || (report.deltas == 1 && !options.deltas);
-    if (is_needed || ranks != 0)
-      merged.emplace(*chain, options.deltas ? std::max<std::size_t>(report.deltas, 1) : most + 1, options, ranks);
+/// Makes one shard of each shard of the newest link; in a group, one for each rank.
+class chain_merge final : public merge_source {
+ public:
+  chain_merge(const any_store& store, merge_job job) : store_(store), job_(std::move(job)) {}
+
+  /// The ids of the links: a file system may still show a rank one that another has been merged into, which keeps its name and id.
+  [[nodiscard]] std::string open(const std::string_view* of_leader) override {
+    if (!chain_) open_chain();
+    std::string links;
+    for (const auto& link : chain_->links()) links += to_hex(link->id()) + ',';
+    if (of_leader != nullptr && links != *of_leader)
+      fail(errc::mismatch, {report_.checkpoint, ": this rank sees other checkpoints that it is built on than rank 0"});
+    return links;
+  }
+  /// Is there anything to merge?
+  [[nodiscard]] bool is_needed() const noexcept { return is_needed_; }
+  [[nodiscard]] const merge_report& report() const noexcept { return report_; }
+
+  [[nodiscard]] const checkpoint_spec& spec() const override { return merged_->spec(); }
+  [[nodiscard]] std::size_t shards() const override { return merged_->shards(); }
+  [[nodiscard]] std::size_t common_leaves() const override { return merged_->leaves(); }
+
+  void write(checkpoint_writer& to, std::span<const std::vector<staged_piece>> /*next*/) override {
+    if (job_.ranks == 1)
+      merged_->write(to, 0, merged_->shards());
+    else
+      merged_->write(to, job_.rank, job_.rank + 1);
+    chain_.reset();  // before its files are removed: NFS keeps the names of open files that are deleted
+  }
+  [[nodiscard]] shard_record record(const checkpoint_writer& to) const override {
+    return to.record(merged_->leaves(), {});
+  }
+  std::uint64_t unite(checkpoint_writer& to, std::size_t rank, shard_record written) override {
+    for (const auto& [number, how] : written.encoded)
+      if (how.relative) merged_->note_delta();
+    return to.add_written(written, merged_->leaves(), merged_->pieces_of(rank));
+  }
+  [[nodiscard]] std::optional<checkpoint_ref> finish(published_checkpoint& made, std::uint64_t /*bytes*/) override {
+    const auto parent = merged_->parent();
+    made.is_delta = parent.has_value();
+    return parent;
   }
 
-  stopwatch watch;
-  std::optional<chain_reader> chain;
-  merge_report report;
-  bool is_needed = false;
-  std::optional<merger> merged;
+  [[nodiscard]] merge_report published(const published_checkpoint& made) const override {
+    auto report = report_;
+    const auto& base = merged_->base();
+    report.parent = made.is_delta && base ? base->name : std::string();
+    report.bytes = made.bytes;
+    report.seconds = watch_.seconds();
+    return report;
+  }
+
+ private:
+  void open_chain() {
+    chain_.emplace(store_, job_.name, job_.how.codecs);
+    report_.checkpoint = chain_->contents().origin;
+    if (job_.id && chain_->newest().id() != *job_.id)
+      fail(errc::corrupt, {report_.checkpoint, ": another checkpoint has replaced it"});
+    const auto wanted = job_.how.deltas;
+    const std::size_t most = chain_->links().size() - 1;  // the last link needs no parent
+    report_.deltas = std::min(wanted.value_or(most), most);
+    if (const auto* parent = chain_->newest().parent()) report_.parent = parent->name;
+    is_needed_ = report_.deltas > 1 || (report_.deltas == 1 && !wanted);
+    merged_.emplace(*chain_, wanted ? std::max<std::size_t>(report_.deltas, 1) : most + 1, job_.how,
+                    job_.ranks > 1 ? job_.ranks : 0);
+  }
+
+  const any_store& store_;
+  merge_job job_;
+  stopwatch watch_;
+  std::optional<chain_reader> chain_;
+  merge_report report_;
+  bool is_needed_ = false;
+  std::optional<merger> merged_;
 };
+
+std::unique_ptr<merge_source> open_merge(const any_store& store, const merge_job& job) {
+  return std::make_unique<chain_merge>(store, job);
+}
 
 }  // namespace cairn::inline v0_1::detail
 
 namespace cairn::inline v0_1 {
 
 merge_report merge_checkpoints(any_store& store, const std::string& name, const merge_options& options) {
-  detail::opened_merge open(store, name, options);
-  auto& report = open.report;
-  if (!open.is_needed) return report;
-  auto& merged = *open.merged;
-  detail::checkpoint_writer writer(store, name, merged.spec(), merged.shards());
-  merged.write(writer, 0, merged.shards());
-  open.chain.reset();  // closes the files that are replaced: NFS keeps the names of open files that are deleted
-  const auto parent = merged.parent();
-  report.bytes = writer.commit(parent).bytes;
-  report.parent = parent ? parent->name : std::string();
-  report.seconds = open.watch.seconds();
-  return report;
+  const auto lock = store.lock();
+  detail::chain_merge source(store, {.name = name, .how = options});
+  static_cast<void>(source.open(nullptr));
+  if (!source.is_needed()) return source.report();
+  detail::attempt making(store, name, source);
+  static_cast<void>(making.begin());
+  making.write();
+  return source.published(making.publish());
 }
 
 }  // namespace cairn::inline v0_1
-
-namespace cairn::inline v0_1::detail {
-
-/// All ranks open the same checkpoint, and so list the same pieces for each of them.
-class rank_merge final : public joint_merge {
- public:
-  rank_merge(any_store& store, const joint_merge_job& job)
-      : rank_(job.rank),
-        open_(store, job.newest.name, job.how, job.ranks),
-        writer_(store, job.newest.name, merged().spec(), job.ranks, job.rank) {
-    if (open_.chain->newest().id() != job.newest.id)
-      fail(errc::corrupt, {open_.report.checkpoint, ": another checkpoint has replaced it"});
-  }
-
-  [[nodiscard]] std::string begin() override { return links() + writer_.begin(); }
-  void join(std::string_view begun) override {
-    const auto own = links();
-    if (!begun.starts_with(own))
-      fail(errc::mismatch,
-           {open_.report.checkpoint, ": this rank sees other checkpoints that it is built on than rank 0"});
-    writer_.join(begun.substr(own.size()));
-  }
-
-  void write_share() override {
-    merged().write(writer_, rank_, rank_ + 1);
-    open_.chain.reset();  // before its files are replaced: NFS keeps the names of open files that are deleted
-  }
-
-  [[nodiscard]] std::string record() const override {
-    return write_shard_record(writer_.record(open_.merged->leaves(), {}));
-  }
-
-  [[nodiscard]] merge_report publish(std::span<const std::string> records) override {
-    for (std::size_t rank = 1; rank < records.size(); ++rank) {
-      const auto written = read_shard_record(records[rank], open_.report.checkpoint + ": the record of a rank");
-      for (const auto& [number, how] : written.encoded)
-        if (how.relative) merged().note_delta();
-      writer_.add_written(written, merged().leaves(), merged().pieces_of(rank));
-    }
-    const auto parent = merged().parent();
-    return published(writer_.commit(parent).bytes, !parent);
-  }
-
-  [[nodiscard]] merge_report published(std::uint64_t bytes, bool is_whole) const override {
-    auto report = open_.report;
-    const auto& base = open_.merged->base();
-    report.parent = is_whole || !base ? std::string() : base->name;
-    report.bytes = bytes;
-    report.seconds = open_.watch.seconds();
-    return report;
-  }
-
- private:
-  /// The links of the chain: a file system may still show a rank one that another has been merged into, which keeps its name and id.
-  [[nodiscard]] std::string links() const {
-    std::string text;
-    for (const auto& link : open_.chain->links()) text += to_hex(link->id()) + '/';
-    return text;
-  }
-  [[nodiscard]] merger& merged() noexcept { return *open_.merged; }
-
-  std::size_t rank_;
-  opened_merge open_;
-  checkpoint_writer writer_;
-};
-
-std::unique_ptr<joint_merge> open_joint_merge(any_store& store, const joint_merge_job& job) {
-  return std::make_unique<rank_merge>(store, job);
-}
-
-}  // namespace cairn::inline v0_1::detail

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,17 +51,32 @@ struct load_options {
   read_sharing sharing = read_sharing::measured;
 };
 
+class any_store;
+
+namespace detail {
+
+class merge_source;
+struct merge_job;
+
+/// See `merging`. It carries the function, so that programs that do not merge do not link it.
+struct merge_rule {
+  std::size_t every = 0;
+  bool to_whole = false;
+  /// The store must outlive the result.
+  std::unique_ptr<merge_source> (*open)(const any_store& store, const merge_job& job) = nullptr;
+};
+
+}  // namespace detail
+
 /// How often a checkpoint is whole, and when deltas are merged.
 struct chain_options {
   /// Every n-th checkpoint is whole and lossless, an anchor; at least 1, which makes all whole. nullopt: whole only if a delta is not
   /// possible: there is no parent of a smaller step, a checkpoint that the delta would need has gone or cannot be read, or the policy asks for a
   /// whole or raw save.
   std::optional<std::size_t> anchor_every = 10;
-  /// After n deltas they are merged into one that restores the same bits. At least 2; nullopt: never. Needs <cairn/merge.hpp>, and
-  /// `anchor_every` or `merge_to_whole`: else the chain would grow without bound.
-  std::optional<std::size_t> merge_every{};
-  /// Merge into a whole checkpoint instead of one delta. Only with `merge_every`.
-  bool merge_to_whole = false;
+  /// When deltas are merged into one that restores the same bits: cairn::merging, in <cairn/merge.hpp>. nullopt: never. Without `anchor_every`
+  /// they are merged to whole checkpoints: else the chain would grow without bound.
+  std::optional<detail::merge_rule> merge{};
 };
 
 /// How to merge the newest deltas of a chain.

@@ -28,8 +28,10 @@ struct placed_request;
 /// are needed, and few are open at a time. Thread-safe after construction.
 class chain_reader {
  public:
-  /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or has been replaced by another
-  /// checkpoint; unsupported; io.
+  /// Opens nothing: `open` does.
+  explicit chain_reader(codec_rules rules = {}) : rules_(std::move(rules)) {}
+
+  /// Opens checkpoint `name`.
   chain_reader(const any_store& store, std::string_view name, codec_rules rules = {});
 
   /// Opens a single safetensors file, which Cairn need not have written. errc::unsupported for a file of a delta.
@@ -38,6 +40,10 @@ class chain_reader {
   chain_reader(const chain_reader&) = delete;  // contents().fetch refers to it
   chain_reader& operator=(const chain_reader&) = delete;
   ~chain_reader() = default;
+
+  /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or another checkpoint has
+  /// its name; unsupported; io.
+  void open(const any_store& store, std::string_view name, index_texts* texts = nullptr);
 
   [[nodiscard]] const catalog& contents() const noexcept { return newest().contents(); }
   [[nodiscard]] std::uint64_t step() const noexcept { return newest().step(); }
@@ -52,11 +58,12 @@ class chain_reader {
   /// The code tables that payloads of a shard of a link name.
   [[nodiscard]] std::shared_ptr<const code_tables> tables_of(std::size_t link, std::size_t shard) const;
 
-  /// Opens the files of the first 64 shards of the chain, or of as many as a quarter of the files that the process may open, the newest link
-  /// first: they stay readable when their checkpoint is replaced or removed.
-  void hold() const;
+  /// Reads the headers of the first 64 shards of the chain, or of as many as a quarter of the files that the process
+  /// may open, the newest link first. These files stay open, and so readable when their checkpoint is removed.
+  void open_shards() const;
 
-  /// Whether a link has been replaced in the store since it was opened, so that the chain has to be opened again.
+  /// Whether a link that is open has been removed or followed by another publication, so that the chain has to be
+  /// opened again. Also after `open` has failed.
   [[nodiscard]] bool is_outdated(const any_store& store) const;
   [[nodiscard]] std::span<const codec_rule> rules() const noexcept { return rules_; }
 
@@ -79,7 +86,7 @@ class chain_reader {
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
   using leaf_plan = std::vector<std::size_t>;
 
-  void open_ancestors(const any_store& store);
+  void open_ancestors(const any_store& store, index_texts* texts);
   void fetch(std::size_t index, std::span<std::byte> out) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
   void read_decoded(std::span<const placed_request> requests, const read_options& options) const;
@@ -92,9 +99,5 @@ class chain_reader {
   mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>>
       tables_;  // by link and shard
 };
-
-/// Opens checkpoint `name` and holds the files of its shards; opens it again if it is replaced meanwhile.
-[[nodiscard]] std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
-                                                             const codec_rules& rules = {});
 
 }  // namespace cairn::inline v0_1::detail

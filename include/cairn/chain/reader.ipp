@@ -20,17 +20,16 @@ namespace cairn::inline v0_1::detail {
 }
 
 chain_reader::chain_reader(const any_store& store, std::string_view name, codec_rules rules)
-    : rules_(std::move(rules)) {
-  const auto open = [&] {
-    links_.clear();
-    const auto newest = std::make_shared<checkpoint_reader>(store, name, files_);
-    newest->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
-    links_ = {newest};
-    names_ = {std::string(name)};
-    open_ancestors(store);
-  };
-  // A merge may replace the checkpoint, and retention then remove the old parent before it is open.
-  open_again(open, [&] { return !links_.empty() && newest().is_replaced(store, name); });
+    : chain_reader(std::move(rules)) {
+  open(store, name);
+}
+
+void chain_reader::open(const any_store& store, std::string_view name, index_texts* texts) {
+  const auto newest = std::make_shared<checkpoint_reader>(store, name, files_, texts);
+  newest->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
+  links_ = {newest};
+  names_ = {std::string(name)};
+  open_ancestors(store, texts);
 }
 
 chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
@@ -44,14 +43,14 @@ chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string ori
           ": is built on another checkpoint and cannot be loaded alone; load the directory of checkpoints"});
 }
 
-void chain_reader::open_ancestors(const any_store& store) {
+void chain_reader::open_ancestors(const any_store& store, index_texts* texts) {
   while (needs_parent(*links_.back())) {
     const auto& child = *links_.back();
     const auto& origin = child.contents().origin;
     const auto& link = *child.parent();
     std::shared_ptr<const checkpoint_reader> parent;
     try {
-      parent = std::make_shared<const checkpoint_reader>(store, link.name, files_);
+      parent = std::make_shared<const checkpoint_reader>(store, link.name, files_, texts);
     } catch (const error& cause) {
       if (cause.code() != errc::not_found) throw;
       fail(errc::corrupt, {origin, ": is built on checkpoint ", link.name, ", which is not there"});
@@ -101,25 +100,16 @@ code_tables chain_reader::tables() const {
   return all;
 }
 
-void chain_reader::hold() const {
+void chain_reader::open_shards() const {
   std::size_t left = std::min<std::size_t>(64, files_->most());
-  for (const auto& link : links_) left -= link->hold(left);
-}
-
-std::shared_ptr<const chain_reader> open_chain(const any_store& store, std::string_view name,
-                                               const codec_rules& rules) {
-  std::shared_ptr<const chain_reader> chain;
-  const auto open = [&] {
-    chain = std::make_shared<const chain_reader>(store, name, rules);
-    chain->hold();
-    return chain;
-  };
-  return open_again(open, [&] { return chain != nullptr && chain->is_outdated(store); });
+  for (const auto& link : links_)
+    for (std::size_t shard = 0; shard < link->shards() && left > 0; ++shard, --left)
+      static_cast<void>(link->data_bytes(shard));
 }
 
 bool chain_reader::is_outdated(const any_store& store) const {
   for (std::size_t i = 0; i < names_.size(); ++i)
-    if (links_[i]->is_replaced(store, names_[i])) return true;
+    if (links_[i]->is_outdated(store, names_[i])) return true;
   return false;
 }
 

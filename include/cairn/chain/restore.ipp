@@ -71,29 +71,21 @@ inline void require_same_checkpoints(const any_store& store, team& ranks) {
 std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
                                          team& ranks) {
-  constexpr int most_lists = 100, most_failures = 3;
-  int failures = 0;
-  path_set changed;
-  bool is_state_changed = false;
+  constexpr int most_lists = 20;
+  path_set changed;  // an error after the first change says so
   for (int lists = 1;; ++lists) {
     const auto names = names_from_leader(ranks, candidates);
     std::vector<skipped_checkpoint> skipped;
-    bool is_outdated = false;
+    bool has_gone = false;  // by retention of another process: it says nothing about what is there
     for (const auto& name : names) {
       try {
         auto report = restore_one(store, name, state, options, on_event, changed, ranks);
         report.skipped = std::move(skipped);
         return report;
       } catch (const error& cause) {
-        is_state_changed = is_state_changed || cause.state_changed();
-        // Another process may have removed or replaced it: what is missing now says nothing about what is there. After a stale handle the
-        // next attempt tells.
-        const bool has_gone = cause.code() == errc::not_found, has_failed = cause.code() == errc::io;
-        const bool may_be_outdated = (is_of_checkpoint(cause.code()) || has_failed) && lists < most_lists;
-        is_outdated = may_be_outdated && (has_gone || (has_failed && ++failures < most_failures) ||
-                                          names_from_leader(ranks, candidates) != names);
-        if (is_outdated) break;
-        if (!is_of_checkpoint(cause.code())) throw is_state_changed ? cause.after_change() : cause;
+        has_gone = cause.code() == errc::not_found && lists < most_lists;
+        if (has_gone) break;
+        if (!is_of_checkpoint(cause.code())) throw;
         skipped.push_back({name, std::string(cause.sentence())});
         notify(on_event, {.what = event::kind::fell_back,
                           .checkpoint = store.location() + "/" + name,
@@ -102,11 +94,11 @@ std::optional<load_report> restore_first(const any_store& store, const list_chec
                           .code = cause.code()});
       }
     }
-    if (is_outdated) continue;
+    if (has_gone) continue;
     try {
       require_same_checkpoints(store, ranks);
     } catch (const error& cause) {
-      throw is_state_changed ? cause.after_change() : cause;
+      throw changed.empty() ? cause : cause.after_change();
     }
     if (names.empty()) {
       const auto where = store.location();
@@ -117,9 +109,9 @@ std::optional<load_report> restore_first(const any_store& store, const list_chec
     }
     const error none(errc::corrupt,
                      sentence({"none of the ", skipped.size(), " checkpoints in ", store.location(), " can be restored",
-                               is_state_changed ? ", and the state has been changed in part" : "",
+                               changed.empty() ? "" : ", and the state has been changed in part",
                                "; the first one tried: ", skipped.front().reason}));
-    throw is_state_changed ? none.after_change() : none;
+    throw changed.empty() ? none : none.after_change();
   }
 }
 

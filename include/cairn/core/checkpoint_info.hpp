@@ -17,14 +17,4 @@ struct checkpoint_info {
   std::map<std::string, std::string> metadata{};  ///< of the user
 };
 
-/// Whether a published checkpoint says of a state all that a save of it would, but for notes.
-[[nodiscard]] inline bool says_all(const checkpoint_info& published, const checkpoint_info& saved) {
-  if (published.step != saved.step || published.metadata != saved.metadata) return false;
-  for (const auto& [name, value] : saved.metrics) {
-    const auto at = published.metrics.find(name);
-    if (at == published.metrics.end() || at->second != value) return false;
-  }
-  return true;
-}
-
 }  // namespace cairn::inline v0_1::detail

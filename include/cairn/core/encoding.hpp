@@ -59,6 +59,14 @@ struct encoding_info {
 
 /// What a save did.
 struct save_report {
+  /// Out of line: every unit of a trainer would compile them.
+  save_report();
+  save_report(const save_report&);
+  save_report(save_report&&) noexcept;
+  save_report& operator=(const save_report&);
+  save_report& operator=(save_report&&) noexcept;
+  ~save_report();
+
   std::string path{};             ///< of the checkpoint
   std::uint64_t leaves = 0;       ///< arrays written
   std::uint64_t bytes = 0;        ///< of all files

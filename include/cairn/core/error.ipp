@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Definitions of error.hpp: texts of unknown origin, and advice about files.
+// Definitions of error.hpp and as_error.hpp: texts of unknown origin, advice about files, and exceptions of other kinds.
 #pragma once
 
 #include <cerrno>
 #include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <new>
+#include <string>
+#include <system_error>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -115,6 +121,34 @@ std::string io_advice(std::string path, int number) {
   if (about.st_uid == ::geteuid()) return {};
   return "; " + path + " belongs to user " + text(about.st_uid) + ", and this process runs as user " +
          text(::geteuid());
+}
+
+/// Made while there is memory. A copy of an error needs none.
+inline const error no_memory(errc::no_memory, "not enough memory");
+
+error as_error(const std::exception_ptr& cause, std::initializer_list<sentence_part> what) noexcept try {
+  const auto with = [&](errc code, sentence_part rest) {
+    std::string text;
+    for (const auto& part : what) part.append_to(text);
+    text += ": ";
+    rest.append_to(text);
+    return error(code, text);
+  };
+  try {
+    std::rethrow_exception(cause);
+  } catch (const error& ours) {
+    return ours;
+  } catch (const std::bad_alloc&) {
+    return with(errc::no_memory, "not enough memory");
+  } catch (const std::system_error& other) {  // of a user's store, or a thread that cannot be started
+    return with(errc::io, std::string_view(other.what()));
+  } catch (const std::exception& other) {
+    return with(errc::invalid, std::string_view(other.what()));
+  } catch (...) {
+    return with(errc::invalid, "something was thrown that is no std::exception");
+  }
+} catch (...) {
+  return no_memory;
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -33,6 +33,15 @@ struct piece {
   friend bool operator==(const piece&, const piece&) = default;
 };
 
+/// The order of the pieces in a shard: those of the widest elements first, so that every element is aligned in the file; then by path. Copies have the
+/// same order, so that they can be written as they lie.
+[[nodiscard]] inline bool comes_before(std::span<const leaf> leaves, const piece& a, std::size_t width_of_a,
+                                       const piece& b, std::size_t width_of_b) {
+  if (width_of_a != width_of_b) return width_of_a > width_of_b;
+  const leaf &x = leaves[a.leaf], &y = leaves[b.leaf];
+  return x.path != y.path ? x.path < y.path : a.first < b.first;
+}
+
 /// A piece whose elements may have been copied. The copy can be overwritten, as by a codec that encodes in place.
 struct staged_piece : piece {
   std::byte* copy = nullptr;  ///< the elements, packed; null: they are in the leaf's memory

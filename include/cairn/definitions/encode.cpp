@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The definitions of encode/ but for LC and the kernels.
 #include "cairn/encode/choice.ipp"
+#include "cairn/encode/code_tables.ipp"
 #include "cairn/encode/lossless.ipp"

@@ -2,6 +2,7 @@
 // The contract of encode/: what a codec takes and gives, and any_codec. A codec turns the elements of a piece into fewer bytes, and back.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +18,21 @@
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/encoding.hpp"
-#include "cairn/encode/code_tables.hpp"
 
 namespace cairn::inline v0_1 {
 
-class code_tables;
+/// Bits of the code of each byte value, at most 12; 0: the value has no code.
+using code_lengths = std::array<std::uint8_t, 256>;
+
+/// A table and its id: the XXH3-64 of its lengths.
+struct code_table {
+  std::uint64_t id = 0;    ///< the name by which payloads refer to it
+  code_lengths lengths{};  ///< by byte value
+
+  friend bool operator==(const code_table&, const code_table&) = default;
+};
+
+class code_tables;  // code_tables.hpp
 
 /// Elements to be encoded: those of a piece.
 struct encode_request {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <exception>
 #include <functional>
+#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,7 +31,10 @@ inline constexpr std::size_t failure_head = 2;
   std::string text;
   text += static_cast<char>('a' + static_cast<int>(failure.code()));
   text += failure.state_changed() ? '!' : ' ';
-  text += failure.sentence();
+  try {
+    text += failure.sentence();
+  } catch (const std::bad_alloc&) {  // the code alone, so that the others do not wait
+  }
   return text;
 }
 
@@ -97,7 +101,7 @@ class team {
   /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started theirs. At most one round is
   /// under way, and no other collective of this team is called before it has ended.
   void begin_round(std::span<const std::uint64_t> mine);
-  [[nodiscard]] bool is_in_round() const noexcept { return round_ != nullptr; }
+  [[nodiscard]] bool is_in_round() const noexcept { return round_ || !own_round_.empty(); }
   /// Makes progress with the round. Returns whether it is complete. Never waits.
   bool test_round();
   [[nodiscard]] std::vector<std::uint64_t> end_round();
@@ -111,7 +115,7 @@ class team {
       try {
         act();
       } catch (...) {
-        failure = as_error(std::current_exception(), "a rank has failed");
+        failure = as_error(std::current_exception(), {"a rank has failed"});
       }
       agree(failure);
     } else {
@@ -119,7 +123,7 @@ class team {
       try {
         result.emplace(act());
       } catch (...) {
-        failure = as_error(std::current_exception(), "a rank has failed");
+        failure = as_error(std::current_exception(), {"a rank has failed"});
       }
       agree(failure);
       return std::move(*result);
@@ -152,8 +156,11 @@ class team {
   /// Gives all ranks the bytes of `root`, in memory of the same size.
   void broadcast(std::span<std::byte> memory, unsigned root);
 
-  /// The texts of all ranks, in order of rank, at the leader; empty at the others.
-  [[nodiscard]] std::vector<std::string> gather(std::string_view mine);
+  /// Calls `act` at each rank, and returns their texts at the leader, in order of rank; nothing at the others. What one rank throws, all throw.
+  template <class Act>
+  [[nodiscard]] std::vector<std::string> gather(const Act& act) {
+    return gather_texts(all([&] { return std::string(act()); }));
+  }
 
   /// The numbers of all ranks, in order of rank, at all ranks.
   [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t mine);
@@ -170,6 +177,7 @@ class team {
 
  private:
   std::string text_from_leader(const std::function<std::string()>& act);
+  [[nodiscard]] std::vector<std::string> gather_texts(std::string_view mine);
   /// All throw if one has failed.
   void agree(const std::optional<error>& failure);
   [[nodiscard]] std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);
@@ -181,7 +189,7 @@ class team {
     try {
       return act();
     } catch (...) {
-      broken_ = as_error(std::current_exception(), "the ranks cannot communicate");
+      broken_ = as_error(std::current_exception(), {"the ranks cannot communicate"});
       round_.reset();
       throw error(*broken_);
     }
@@ -192,6 +200,7 @@ class team {
   std::chrono::milliseconds limit_{};
   std::optional<error> broken_{};
   groups::started round_{};
+  std::vector<std::uint64_t> own_round_{};  // without a group
 };
 
 }  // namespace cairn::inline v0_1::detail

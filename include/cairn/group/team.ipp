@@ -45,6 +45,7 @@ void team::wait_for(groups::operation& started) {
 }
 
 void team::begin_round(std::span<const std::uint64_t> mine) {
+  if (is_alone()) return own_round_.assign(mine.begin(), mine.end());
   communicate([&] { round_ = group_->start_max(mine); });
 }
 
@@ -53,6 +54,7 @@ bool team::test_round() {
 }
 
 std::vector<std::uint64_t> team::end_round() {
+  if (is_alone()) return std::exchange(own_round_, {});
   return communicate([&] {
     wait_for(*round_);
     const auto result = round_->result();
@@ -122,7 +124,7 @@ std::string team::text_from_leader(const std::function<std::string()>& act) {
   return broadcast(text, 0, size);
 }
 
-std::vector<std::string> team::gather(std::string_view mine) {
+std::vector<std::string> team::gather_texts(std::string_view mine) {
   if (is_alone()) return {std::string(mine)};
   const std::uint64_t own[] = {mine.size()};
   const auto record = write_record(mine, largest(own)[0]);
@@ -141,7 +143,7 @@ std::vector<std::uint64_t> team::all_gather(std::uint64_t mine) {
 
 void team::require_same(std::string_view what, std::string_view mine) {
   if (is_same(checksum(std::as_bytes(std::span(mine))))) return;
-  const auto texts = gather(mine);
+  const auto texts = gather_texts(mine);
   from_leader([&]() -> std::string {
     constexpr std::size_t most = 4;
     std::string all;

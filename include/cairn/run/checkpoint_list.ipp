@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <exception>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "cairn/run/series.hpp"
+#include "cairn/core/as_error.hpp"
+#include "cairn/run/history.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
@@ -39,7 +41,7 @@ std::uint64_t checkpoint_list::newest_step() {
 std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
   const auto is_of_another_step = [&](const std::string& name) {
     try {
-      return read_index(store_, name, index_part::metadata).info.step != parse_checkpoint_name(name);
+      return read_index(*store_.open(name)).info.step != parse_checkpoint_name(name);
     } catch (const error& cause) {
       if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
       return false;  // damaged: it counts
@@ -103,22 +105,25 @@ void checkpoint_list::restored(const std::optional<load_report>& report) {
 
 std::vector<removal> checkpoint_list::retention_plan() { return plan_retention(entries(store_.list()), rules()); }
 
-std::uint64_t checkpoint_list::prune() {
-  if (!rules().any()) return 0;
-  std::vector<removal> plan;
+std::uint64_t checkpoint_list::prune() noexcept {
   try {
+    if (!rules().any()) return 0;
     const auto all = entries(store_.list());
-    plan = plan_retention(all, rules());
+    const auto plan = plan_retention(all, rules());
     report_missing_metric(all);
-  } catch (const error& cause) {  // the save has succeeded; the next one retries
-    emit({.what = event::kind::failed,
-          .checkpoint = store_.location(),
-          .step = newest_step_.value_or(0),
-          .message = std::string(cause.sentence()),
-          .code = cause.code()});
+    return remove(plan).count;
+  } catch (...) {  // the save has succeeded; the next one retries
+    const auto cause = as_error(std::current_exception(), {"the checkpoints are not removed"});
+    try {
+      emit({.what = event::kind::failed,
+            .checkpoint = store_.location(),
+            .step = newest_step_.value_or(0),
+            .message = std::string(cause.sentence()),
+            .code = cause.code()});
+    } catch (...) {  // no memory
+    }
     return 0;
   }
-  return remove(plan).count;
 }
 
 std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
@@ -140,8 +145,8 @@ std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
         fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
   }
   std::reverse(plan.begin(), plan.end());
-  const auto done = remove(plan);
   newest_step_.reset();
+  const auto done = remove(plan);
   if (done.failure) throw error(*done.failure);
   return done.count;
 }
@@ -215,13 +220,13 @@ const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::strin
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
   known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
   try {
-    auto index = read_index(store_, name);
+    auto index = read_index(*store_.open(name));
     made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
     made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
-    if (cause.code() != errc::corrupt) throw;  // also if it is not there: another process has replaced it just now
+    if (cause.code() != errc::corrupt) throw;  // also if it is not there: another process has removed it just now
     made.entry.is_usable = false;              // damaged: what it was built on is not known, and may be removed
   }
   return known_.emplace(name, std::move(made)).first->second;

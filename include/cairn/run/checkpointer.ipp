@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of checkpointer.hpp.
+// Definitions of checkpointer.hpp, and of save_handle of report.hpp.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,21 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/group/base.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/run/record.hpp"
 #include "cairn/run/session.hpp"
 
 namespace cairn::inline v0_1 {
+
+bool save_handle::done() const { return !save_ || save_->done(); }
+
+void save_handle::wait() const {
+  if (save_) save_->wait();
+}
+
+save_report save_handle::get() const {
+  if (!save_) fail(errc::invalid, {"this step started no save"});
+  return save_->get();
+}
 
 void detail::session_end::operator()(session* ended) const noexcept {
   if (ended->is_owned()) delete ended;

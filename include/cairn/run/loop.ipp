@@ -15,6 +15,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/loop.hpp"
+#include "cairn/state/walk.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -85,6 +86,11 @@ void adapter<loop>::set(loop& to, const detail::saved_loop& saved) {
   fresh.at_ = saved;
   if (saved.fingerprint == 0) fresh.at_.fingerprint = to.at_.fingerprint;
   to = std::move(fresh);
+}
+
+template <>
+void detail::walk<loop>(walker& w, void* object) {
+  w.copy(object, copied_object<loop>::operations);
 }
 
 }  // namespace cairn::inline v0_1

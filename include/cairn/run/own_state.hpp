@@ -19,7 +19,7 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/state/base.hpp"
-#include "cairn/store/structure.hpp"
+#include "cairn/store/index.hpp"
 
 namespace cairn::inline v0_1::detail {
 

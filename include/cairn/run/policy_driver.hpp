@@ -174,12 +174,6 @@ class policy_driver {
   /// Of the newest save that began, or of the checkpoint that was restored.
   [[nodiscard]] std::uint64_t saved_step() const noexcept { return newest_.step; }
 
-  /// Whether notes say `ends_run`.
-  [[nodiscard]] static bool say_end(const policy_memory& notes) {
-    const auto at = notes.find(ended_run);
-    return at != notes.end() && at->second == std::vector<double>{1};
-  }
-
  private:
   static constexpr const char* copied_at = "copied_at";  // seconds since 1970
   static constexpr const char* ended_run = "in_peace";   // 1 or 0; its name in stored checkpoints
@@ -189,9 +183,13 @@ class policy_driver {
   }
 
   /// What a hook of the policy has thrown, as an error that names the hook.
-  static error failure_of(std::string_view hook) {
-    const auto cause = as_error(std::current_exception(), "exception");
-    return {cause.code(), sentence({"the policy's ", hook, " has failed: ", cause.sentence()})};
+  static error failure_of(std::string_view hook) noexcept {
+    const auto cause = as_error(std::current_exception(), {"exception"});
+    try {
+      return {cause.code(), sentence({"the policy's ", hook, " has failed: ", cause.sentence()})};
+    } catch (...) {  // no memory
+      return cause;
+    }
   }
   /// Drops what the policy has learned, unless the policy cannot be copied.
   void reset_policy() noexcept {
@@ -200,11 +198,15 @@ class policy_driver {
     } catch (...) {
     }
   }
-  void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) const {
-    record.emit({.what = event::kind::failed,
-                 .checkpoint = store_,
-                 .step = step,
-                 .message = std::string(failure_of(hook).sentence())});
+  void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) const noexcept {
+    const auto failure = failure_of(hook);
+    try {
+      record.emit({.what = event::kind::failed,
+                   .checkpoint = store_,
+                   .step = step,
+                   .message = std::string(failure.sentence())});
+    } catch (...) {  // no memory
+    }
   }
 
   void report(const published_save& published, run_record& record) {

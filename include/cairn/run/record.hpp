@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// State shared by the training thread and the background thread: events, totals, the newest checkpoint, a pending
-// error; and the state of one save, which its handles share.
+// State shared by the training thread and the background thread: events, totals, the newest checkpoint; and the state of one save, which its handles
+// share.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -21,13 +22,16 @@
 
 namespace cairn::inline v0_1::detail {
 
+/// Shared, so that a save can be ended without new memory.
+using shared_report = std::shared_ptr<const save_report>;
+
 /// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw errc::invalid.
 class save_progress {
  public:
-  void published(save_report report) {
+  void published(shared_report report) noexcept {
     end([&] { report_ = std::move(report); });
   }
-  void failed(const error& cause) {
+  void failed(const error& cause) noexcept {
     end([&] { failure_ = cause; });
   }
 
@@ -58,22 +62,22 @@ class save_progress {
     }
     ended_.notify_all();
   }
-  [[nodiscard]] bool has_ended() const noexcept { return report_ || failure_; }
+  [[nodiscard]] bool has_ended() const noexcept { return report_ != nullptr || failure_; }
 
   static constexpr std::string_view name = "this save";
 
   owner_process owner_;
   mutable std::mutex mutex_;
   mutable std::condition_variable ended_;
-  std::optional<save_report> report_;  // guarded by mutex_
-  std::optional<error> failure_;       // guarded by mutex_
+  shared_report report_;          // guarded by mutex_
+  std::optional<error> failure_;  // guarded by mutex_
 };
 
 /// A published checkpoint, and when its background work began; for a synchronous save, when it was published.
 struct published_save {
   std::uint64_t step = 0;
-  double seconds = 0;                   // of the run
-  std::optional<save_report> report{};  // none: of an earlier process
+  double seconds = 0;      // of the run
+  shared_report report{};  // none: of an earlier process
   save_kind kind = save_kind::whole;
   bool synchronous = false;  // the trainer waited for all of it
   double held_back = 0;      // part of the report's `write_seconds`: waits for the limit on bytes per second
@@ -114,7 +118,7 @@ class run_record {
     return stats_;
   }
 
-  void published(published_save newest) {
+  void published(published_save newest) noexcept {
     const std::lock_guard lock(mutex_);
     if (newest.report) {
       ++stats_.saves;
@@ -122,29 +126,17 @@ class run_record {
       stats_.bytes += newest.report->bytes;
     }
     newest_ = std::move(newest);
-    is_new_ = newest_->report.has_value();
+    is_new_ = newest_->report != nullptr;
   }
-  [[nodiscard]] std::optional<published_save> newest() const {
+  [[nodiscard]] std::optional<published_save> newest() const noexcept {
     const std::lock_guard lock(mutex_);
     return newest_;
   }
 
   /// The newest checkpoint, once, if it is of this process.
-  [[nodiscard]] std::optional<published_save> take_published() {
+  [[nodiscard]] std::optional<published_save> take_published() noexcept {
     if (!is_new_ || !is_new_.exchange(false)) return std::nullopt;  // the usual case, without the lock
     return newest();
-  }
-
-  /// Keeps an error of the background thread for the trainer.
-  void keep(const error& failure) {
-    const std::lock_guard lock(mutex_);
-    ++stats_.failed;
-    failure_ = failure;
-  }
-  /// The pending error, once.
-  [[nodiscard]] std::optional<error> take_failure() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(failure_, std::nullopt);
   }
 
  private:
@@ -156,7 +148,6 @@ class run_record {
   save_stats stats_;
   std::optional<published_save> newest_;
   std::atomic<bool> is_new_{false};
-  std::optional<error> failure_;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The implementation of a checkpointer: asks the policy, copies the state, and saves the copy in the background thread.
+// The implementation of a checkpointer: asks the policy, copies the state, and has it saved.
+//
+// session.ipp has what the trainer calls, session_save.ipp how a save is made, session_work.ipp its phases and those of a merge (work.hpp),
+// session_votes.ipp how the ranks of a group go through them together.
 #pragma once
 
 #include <atomic>
@@ -25,19 +28,23 @@
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/rate_limiter.hpp"
 #include "cairn/run/record.hpp"
-#include "cairn/run/series.hpp"
+#include "cairn/run/history.hpp"
 #include "cairn/run/share_planner.hpp"
 #include "cairn/run/staging.hpp"
-#include "cairn/run/state_sum.hpp"
 #include "cairn/run/vote.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/run/work.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-/// The background thread uses `series_`, `staging_`, and members that are thread-safe. The training thread uses `series_` and `staging_`
-/// only while the background thread has no job, except for the functions of `series_` that any thread may call.
+/// Which part of a save fits into memory, and why not all of it.
+struct memory_fit {
+  double part = 1;
+  std::string reason{};
+};
+
+/// The training thread uses all members; while the background thread has a job, it uses those alone that are marked.
 class session {
  public:
   /// errc::invalid for options that are out of range or would do nothing.
@@ -54,7 +61,7 @@ class session {
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
   void wait();
   void progress();
-  [[nodiscard]] std::vector<std::uint64_t> steps() const { return series_.checkpoints().steps(); }
+  [[nodiscard]] std::vector<std::uint64_t> steps() const { return history_.checkpoints().steps(); }
   /// Is this the process that has made the session? In a forked child, which has no background thread, it must not be destroyed.
   [[nodiscard]] bool is_owned() const noexcept { return owner_.is_here(); }
   [[nodiscard]] std::vector<removal> retention_plan();
@@ -63,172 +70,136 @@ class session {
     check_owner();
     return record_.stats();
   }
-  [[nodiscard]] const any_store& store() const noexcept { return series_.store(); }
+  [[nodiscard]] const any_store& store() const noexcept { return history_.store(); }
 
  private:
-  /// A save in the background.
-  struct async_save {
-    std::shared_ptr<save_job> job;
-    std::optional<save_kind> kind;
-    /// For the training thread. The background thread reads only `began`, which is set before its job starts.
-    save_timeline times{};
-    std::optional<state_sum> sum{};  // of the copy; for the background thread
-    std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();
-  };
-
-  /// A delta that was saved in the background: `save` does not write the same state again. In a group of ranks, `sum` is that of the share of this one.
-  struct saved_delta {
-    checkpoint_ref checkpoint;
-    checkpoint_info info;
-    std::uint64_t sum = 0;
-    save_report report{};
-  };
-
-  /// Shards that are copied together, see core/piece.hpp; all of them if the memory for the copy is not limited.
-  struct part {
-    shards_of<staged_piece> shards;
-    std::size_t shards_of_save = 0;
-    bool is_first = true, is_last = true;
-  };
-
-  // In the training thread.
+  // What the trainer calls (session.ipp).
   void check_owner() const { owner_.check("this checkpointer"); }
-  void enter(const std::string& call);
+  /// Waits for what is under way, and throws its error. In a group, `call` is the same at all ranks, or all throw.
+  void enter(const std::string& call) {
+    check_owner();
+    run_rounds(call);
+  }
   std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
                                         const load_options& options);
+  /// The sizes of a state that has been saved or restored are those of this run, and so are other ones in its checkpoints.
+  [[nodiscard]] load_options for_restore(load_options options) const {
+    if (has_run_) options.reshape = or_resize(std::move(options.reshape));
+    return options;
+  }
+  void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
+  void continue_at(std::uint64_t step);
+  void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;
   void check_loss(const observation& now);
   void check_step(std::uint64_t step);
-  void continue_at(std::uint64_t step);
-  void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
+  [[nodiscard]] double seconds_to_stop() const;
+  [[nodiscard]] schedule::before_end advise_before_end();
+  [[nodiscard]] decision decide(const observation& now);
+  [[nodiscard]] std::optional<decision> decide_together(const observation& now, const verdict& last, vote& mine);
+  [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind,
+                                      vote& mine);
+  [[nodiscard]] step_outcome preempt(any_state state, const observation& now, const verdict& last);
+  double stalled(const stopwatch& since);
+
+  // A save or merge (session_work.ipp).
+  [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
+                                                   std::optional<save_kind> kind, bool ends_run);
+  [[nodiscard]] std::unique_ptr<work> make_save(any_state state, const observation& now, std::optional<save_kind> kind,
+                                                bool ends_run, bool is_sync);
+  void divide(work& save);
+  void copy(const std::shared_ptr<save_progress>& progress, any_state state, const observation& now,
+            std::optional<save_kind> kind, const stopwatch& stall);
+  void stage(const staging_plan& plan, const stopwatch& stall);
+  save_report save_now(std::unique_ptr<work> save, const stopwatch& stall);
+  [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
+  void set_background_hooks(save_job& job);
+  [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
+  [[nodiscard]] bool is_skipping(const observation& now);
+  [[nodiscard]] bool can_replace() const;
+  void replace_work();
+  void report_skipped(const observation& now);
+  void report_hang() noexcept;
+  void set_work(std::unique_ptr<work> next) noexcept;
+  template <class Phase>
+  void run(Phase phase);
+  /// Does one job of the background thread run all phases of the present work?
+  [[nodiscard]] bool runs_through() const noexcept { return ranks_.is_alone() && work_ && !work_->is_sync; }
+  void start();
+  void drop_work(const error& cause);
+  void cancel_work(const std::string& why);
+  void end_work() noexcept;
+  void wait_for_background() noexcept;
+  // Its phases, of which any thread that has the work may run one.
+  void make_part(work& all);
+  void begin(work& all);
+  void join(work& all, const std::string& begun);
+  void write(work& all);
+  void publish(work& all, std::span<const std::string> records);
+  void run_through(work& all);
+  void published(work& all, const published_checkpoint& made);
+  void count_save(work& save);
+  [[nodiscard]] bool begin_merge(work& all);
+  [[nodiscard]] error failure_of(const work& all) const noexcept;
+  void fail_work(work& all, const error& cause) noexcept;
+  static void end_handle(const work& all) noexcept;
+
+  // Memory (session_memory.ipp).
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
   [[nodiscard]] double part_to_encode(const save_job& job) const noexcept;
-  [[nodiscard]] staging_plan plan_copy(const save_job& job) const;
+  [[nodiscard]] staging_plan plan_copy(const work& save) const;
   [[nodiscard]] std::size_t parts_of(const save_job& job);
   [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
-  [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
-                                                   std::optional<save_kind> kind, bool ends_run);
-  void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;
-  static void save_raw(save_job& job);
-  [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
-  [[nodiscard]] decision decide(const observation& now);
-  [[nodiscard]] double seconds_to_stop() const;
-  [[nodiscard]] schedule::before_end advise_before_end();
-  [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind);
-  [[nodiscard]] bool resolve_busy(const observation& now);
-  void report_skipped(const observation& now);
-  [[nodiscard]] std::shared_ptr<async_save> save_async(any_state state, const observation& now,
-                                                       std::optional<save_kind> kind);
-  void stage(const std::shared_ptr<async_save>& save, const staging_plan& plan, const stopwatch& stall);
-  save_report save_sync(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
-  void set_background_hooks(save_job& job);
-  /// `plan`: of a group of ranks.
-  save_report run_sync(const std::shared_ptr<save_job>& job, std::optional<save_kind> kind, const stopwatch& stall,
-                       const plan::partition* plan = nullptr);
-  [[nodiscard]] step_outcome preempt(any_state state, const observation& now);
-  [[nodiscard]] std::optional<save_report> find_same(const save_job& job);
-  template <class Act>
-  auto with_failures_counted(const Act& act);
-  double stalled(const stopwatch& since);
-  void collect_background_result();
-  void learn();
-  [[nodiscard]] bool is_retried(const error& failure) const;
-  bool wait_for_background(std::chrono::duration<double> longest = std::chrono::duration<double>::max()) noexcept;
-  void begin_background_work() noexcept;
-  void report_hang() noexcept;
 
-  // In the training thread, in a group of ranks (session_ranks.ipp).
-  struct joint_save;
-  [[nodiscard]] step_outcome step_together(any_state state, const observation& now);
-  [[nodiscard]] std::optional<decision> decide_together(const observation& now, const verdict& last, vote& mine);
-  [[nodiscard]] bool can_replace_joint_save() const;
-  [[nodiscard]] bool skips_joint_save(const observation& now);
-  void replace_joint_save();
-  [[nodiscard]] step_outcome save_due_together(any_state state, const observation& now, std::optional<save_kind> kind,
-                                               vote& mine);
-  void copy_share(any_state state, const observation& now, std::optional<save_kind> kind, const stopwatch& stall);
-  [[nodiscard]] step_outcome preempt_together(any_state state, const observation& now, const verdict& last);
-  struct agreed_save;
-  [[nodiscard]] agreed_save agree_on_save(any_state state, const observation& now, std::optional<save_kind> kind,
-                                          bool ends_run);
-  save_report save_now_together(any_state state, const observation& now, std::optional<save_kind> kind, bool ends_run);
-  save_report save_together(any_state state, const observation& now);
-  [[nodiscard]] std::optional<save_report> find_same_together(const save_job& job);
-  void write_share(joint_save& all);
+  // Votes (session_votes.ipp).
   void meet();
   void begin_round(const std::string& call, vote mine = {});
   [[nodiscard]] bool has_verdict() const noexcept { return deferred_ || ranks_.is_in_round(); }
   [[nodiscard]] verdict take_verdict();
   verdict end_round();
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
+  void end_rounds() noexcept;
   void act_on(const verdict& last);
   void act_before_stop(const verdict& last);
   void obey(const verdict& last);
-  void forget_chain() noexcept;
+  void advance(const verdict& last);
   void fail_together(const verdict& last);
+  [[nodiscard]] bool is_retried(const error& failure) const;
   [[noreturn]] void refuse_differences();
-  void run_share(const std::function<void(joint_save&)>& act);
-  void join_joint_save(const std::string& begun);
-  void publish_joint_save();
-  void end_joint_save(std::uint64_t bytes);
-  [[nodiscard]] bool begin_joint_merge();
-  void end_joint_merge(std::uint64_t bytes);
-  void note_later_failure(const joint_save& ended);
-  void drop_joint_save(const error& cause);
-  void end_rounds() noexcept;
-
-  // In both.
-  /// The sizes of a state that has been saved or restored are those of this run, and so are other ones in its checkpoints.
-  [[nodiscard]] load_options for_restore(load_options options) const {
-    if (has_run_) options.reshape = or_resize(std::move(options.reshape));
-    return options;
-  }
-  [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
-  [[nodiscard]] static save_kind kind_of(std::optional<save_kind> wanted, const save_report& report) noexcept {
-    if (report.is_delta) return save_kind::delta;
-    return wanted == save_kind::raw ? save_kind::raw : save_kind::whole;
-  }
-  // In the background thread.
-  void run_async(async_save& save, const part& which);
-  void tidy_up();
-  [[nodiscard]] checkpoint_series::merge_hooks hooks_of_merge();
-  std::optional<error> run_in_background(const std::function<bool()>& job);
+  void learn();
 
   owner_process owner_;
   checkpointer_options options_;
   team ranks_;
-  // Used by the training thread alone:
   policy_driver policy_;
-  bool prepared_ = false;
+  share_planner shares_;
+  bool prepared_ = false;       // the memory for the copy
+  bool has_run_ = false;        // it has saved or restored a state
+  bool is_loss_finite_ = true;  // of the newest step that has one
+  std::optional<std::uint64_t> preempted_step_;
+  restored_losses earlier_losses_;  // what restores have lost, by path in the state
+  int exceptions_ = 0;              // in flight when this was made
+  // The work. The background thread uses it while it has a job.
+  staging staging_;
+  history history_;
+  std::unique_ptr<work> work_;                     // null: none is under way
   bool is_replacing_ = false;                      // the running save has replaced another one
-  bool is_loss_finite_ = true;                     // of the newest step that has one
   bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
-  std::optional<std::uint64_t> preempted_step_;
-  share_planner shares_;
-  bool has_met_ = false;               // the ranks have compared their options
-  std::unique_ptr<joint_save> joint_;  // the save or merge in the background of a group of ranks
-  bool may_merge_ = true;              // false: the checkpointer is being destroyed, and cancels what is running
-  std::optional<error> own_failure_;   // of this rank in a group, which the others do not know yet
-  std::string call_;                   // whose round is under way, or was the last one
-  vote own_vote_{};                    // in that round
-  bool is_pausing_ = false;            // no save yet, after one that has failed: the same at all ranks
-  std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
-  bool is_stopping_ = false;           // some rank has received a signal, or the job ends soon: known to all
+  // The votes.
+  bool has_met_ = false;              // the ranks have compared their options
+  std::string call_;                  // whose round is under way, or was the last one
+  vote own_vote_{};                   // in that round
+  std::optional<verdict> deferred_;   // of a round that has ended, and on which the ranks act at their next call
+  bool is_pausing_ = false;           // no save yet, after one that has failed: the same at all ranks
+  std::optional<error> own_failure_;  // of this rank, which the others do not know yet
   std::optional<error>
-      kept_failure_;      // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
-  int exceptions_ = 0;    // in flight when this was made
-  bool has_run_ = false;  // it has saved or restored a state
-  restored_losses earlier_losses_;  // what restores have lost, by path in the state
-  // Used by both threads:
+      kept_failure_;  // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
+  // Any thread.
+  std::atomic<bool> is_stopping_{false};  // some rank has received a signal, or the job ends soon: known to all
+  std::atomic<bool> may_merge_{true};     // false: the checkpointer is being destroyed, and cancels what is running
   run_record record_;
-  std::atomic<bool> saving_{false};  // a save or a merge is running in the background
-  // The checkpoint is published; what is left to do is to merge and to remove. Used by the background thread while it has a job.
-  bool is_published_ = false;
-  std::optional<saved_delta> newest_delta_;  // as above; in a group of ranks, used by the training thread alone
   rate_limiter limiter_;
-  staging staging_;
-  checkpoint_series series_;
   background_thread background_;  // declared last: it joins before anything that it uses is destroyed
 };
 

@@ -9,83 +9,27 @@
 #include <utility>
 
 #include "cairn/chain/leaf_encoder.hpp"
-#include "cairn/chain/merge_hook.hpp"
+#include "cairn/run/check_options.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/float_bits.hpp"
+#include "cairn/run/preempt_plan.hpp"
 #include "cairn/run/session.hpp"
+#include "cairn/run/session_votes.ipp"
 #include "cairn/state/describe.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// Throws errc::invalid for options that are out of range or would do nothing.
-inline void check_options(const checkpointer_options& options) {
-  constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
-  const auto invalid = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
-  if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
-    invalid("max_staging_bytes", "is " + std::to_string(*options.max_staging_bytes) + ", below 1 MiB");
-  if (options.max_bytes_per_second && !is_positive(*options.max_bytes_per_second))
-    invalid("max_bytes_per_second", "is " + std::to_string(*options.max_bytes_per_second) + ", not above 0");
-  if (options.chain.anchor_every == std::size_t{0})
-    invalid("chain.anchor_every", "is 0: 1 makes every checkpoint whole, std::nullopt only the first");
-  if (options.chain.merge_every && *options.chain.merge_every < 2)
-    invalid("chain.merge_every", "is below 2: std::nullopt never merges");
-  if (options.chain.merge_every && known_merge == nullptr)
-    invalid("chain.merge_every", "needs merging: #include <cairn/merge.hpp>");
-  if (options.hang_timeout && !cairn::detail::is_positive(options.hang_timeout->count()))
-    invalid("hang_timeout", "is not above 0");
-  if (is_nan(options.retry_for.count()) || options.retry_for.count() < 0) invalid("retry_for", "is below 0");
-  if (!cairn::detail::is_positive(options.preempt_deadline.count())) invalid("preempt_deadline", "is not above 0");
-  const auto check_listed = [&](std::string_view option, auto chosen, auto last) {
-    if (chosen > last)
-      invalid(option, "is " + std::to_string(static_cast<int>(chosen)) + ", which its type does not have");
-  };
-  check_listed("on_busy", options.on_busy, when_busy::replace);
-  check_listed("on_destruction", options.on_destruction, when_destroyed::cancel);
-  check_listed("on_failure", options.on_failure, when_failed::keep_training);
-  check_listed("replica_check", options.replica_check, replica_check::refuse);
-  check_listed("on_older_step", options.on_older_step, when_older::replace);
-  check_shards(options.shards);
-  constexpr unsigned most_cores = CPU_SETSIZE;
-  if (!options.cores.empty() && *options.cores.rbegin() >= most_cores)
-    invalid("cores", "has " + std::to_string(*options.cores.rbegin()) + ", above 1023");
-  check_rules({options.keep_last, options.keep_best, options.keep_every});
-
-  const checkpointer_options defaults{.when = options.when};  // the default policy is not compiled where it is not used
-  if (!options.durable) invalid("durable", "is false, which is an option of the store that is passed in");
-  if (options.chain.merge_every && !options.chain.anchor_every && !options.chain.merge_to_whole)
-    invalid("chain.merge_every",
-            "merges deltas into deltas, and without chain.anchor_every their chain grows without bound: set that, or "
-            "chain.merge_to_whole");
-  if (options.chain.merge_to_whole && !options.chain.merge_every)
-    invalid("chain.merge_to_whole", "is true without chain.merge_every");
-  if (options.preempt.is_empty() && options.preempt_deadline != defaults.preempt_deadline)
-    invalid("preempt_deadline", "is given without preempt");
-  if (options.asynchronous) return;
-  const auto check_unused = [&](bool is_default, std::string_view option) {
-    if (!is_default) invalid(option, "is of use only with asynchronous = true");
-  };
-  check_unused(options.on_busy == defaults.on_busy, "on_busy");
-  check_unused(options.copy_threads == defaults.copy_threads, "copy_threads");
-  check_unused(!options.max_staging_bytes, "max_staging_bytes");
-  check_unused(!options.max_bytes_per_second, "max_bytes_per_second");
-  if (options.chain.merge_every) return;  // merges run in the background in any case
-  check_unused(options.cores.empty(), "cores");
-  check_unused(options.background_threads == defaults.background_threads, "background_threads");
-  check_unused(options.on_destruction == defaults.on_destruction, "on_destruction");
-  check_unused(!options.hang_timeout, "hang_timeout");
-}
 
 session::session(any_store store, checkpointer_options options, std::optional<any_group> ranks)
     : options_(std::move(options)),
       ranks_(ranks ? team(std::move(*ranks), options_.rank_timeout) : team()),
       policy_(options_.when, store.location()),
-      record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
-      series_(std::move(store), options_, ranks_,
-              [this](const event& what) {
-                if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
-                record_.emit(what);
-              }),
+      history_(std::move(store), options_, ranks_,
+               [this](const event& what) {
+                 if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
+                 record_.emit(what);
+               }),
+      record_(options_.on_event),
       background_(options_.cores) {
   check_options(options_);
   if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
@@ -102,47 +46,6 @@ session::~session() {
   wait_for_background();
 }
 
-std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
-  enter("restore");
-  auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore(state, for_restore(options)); });
-  continue_from(report, state, options);
-  return report;
-}
-
-std::optional<load_report> session::restore_best(any_mutable_state state, std::optional<metric_order> order,
-                                                 const load_options& options) {
-  enter("restore_best");
-  if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
-  return restore_by(state, order.value_or(metric_order{}), options);
-}
-
-std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
-  enter("restore_finite");
-  return restore_by(state, std::nullopt, options);
-}
-
-std::optional<load_report> session::restore_by(any_mutable_state state, const std::optional<metric_order>& order,
-                                               const load_options& options) {
-  auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return series_.restore_by(state, order, for_restore(options)); });
-  continue_from(report, state, options);
-  return report;
-}
-
-/// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make the restore fail.
-void session::continue_from(const std::optional<load_report>& report, any_state state, const load_options& options) {
-  is_loss_finite_ = true;
-  if (report) {
-    has_run_ = true;
-    note_losses(*report, state, options);
-    record_.published({.step = report->step});
-    policy_.restored(*report, record_);
-  }
-  const policy_driver::pause preparing(policy_);
-  prepare(state);
-}
-
 void session::wait() {
   enter("wait");
   if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
@@ -151,13 +54,13 @@ void session::wait() {
 std::vector<removal> session::retention_plan() {
   check_owner();
   wait_for_background();
-  return series_.checkpoints().retention_plan();
+  return history_.checkpoints().retention_plan();
 }
 
 std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   enter("remove_after(" + std::to_string(step) + ")");
-  const auto removed = ranks_.from_leader([&] { return series_.remove_after(step); });
+  const auto removed = ranks_.from_leader([&] { return history_.remove_after(step); });
   continue_at(step);
   return removed;
 }
@@ -186,11 +89,11 @@ void session::check_loss(const observation& now) {
 /// counts from the step before.
 void session::check_step(std::uint64_t step) {
   if (options_.on_older_step != when_older::refuse) {
-    if (!saving_ && step < policy_.saved_step()) continue_at(step == 0 ? 0 : step - 1);
+    if (!work_ && step < policy_.saved_step()) continue_at(step == 0 ? 0 : step - 1);
     return;
   }
-  auto& checkpoints = series_.checkpoints();
-  if (saving_) return checkpoints.refuse_earlier(step, policy_.saved_step());
+  auto& checkpoints = history_.checkpoints();
+  if (work_) return checkpoints.refuse_earlier(step, policy_.saved_step());
   try {
     checkpoints.refuse_earlier(step, checkpoints.newest_step_for(step));
   } catch (const error& cause) {
@@ -201,27 +104,48 @@ void session::check_step(std::uint64_t step) {
 step_outcome session::step(any_state state, const observation& now) {
   check_owner();
   check_loss(now);
-  if (!ranks_.is_alone()) return step_together(state, now);
-  check_step(now.step);
-  if (poll() || advise_before_end() == schedule::before_end::stop) return preempt(state, now);
-  collect_background_result();
+  meet();
+  const auto call = "step " + std::to_string(now.step);
+  if (ranks_.is_alone()) begin_round(call);  // its own verdict at once
+  verdict last;
+  if (has_verdict()) {
+    last = take_verdict();
+    act_before_stop(last);
+  }
+  if (is_stopping_) {
+    begin_round(call);  // what follows takes other collectives, which only ranks in the same call start
+    last = take_verdict();
+    act_before_stop(last);
+    return preempt(state, now, last);
+  }
   report_hang();
   const stopwatch stall;
+  step_outcome outcome;
+  vote mine;
+  std::optional<decision> due;
   try {
-    const auto decided = decide(now);
-    if (!decided) {
-      prepare(state);
-      return {};
-    }
-    const policy_driver::pause saving(policy_);
-    return save_due(state, now, decided.kind);
-  } catch (const error& cause) {
-    if (options_.on_failure == when_failed::raise) throw;
-    policy_.delay_retry(false);
+    if (ranks_.is_leader()) check_step(now.step);
+    due = decide_together(now, last, mine);
+  } catch (...) {
+    own_failure_ = as_error(std::current_exception(), {call});
     const auto progress = std::make_shared<save_progress>();
-    progress->failed(cause);
-    return {.started = true, .stall_seconds = stalled(stall), .save = save_handle(progress)};
+    progress->failed(*own_failure_);
+    outcome = {.started = true, .stall_seconds = stalled(stall), .save = save_handle(progress)};
   }
+  call_ = call;
+  if (due) {
+    const policy_driver::pause saving(policy_);
+    outcome = save_due(state, now, due->kind, mine);
+  } else if (!own_failure_) {
+    prepare(state);
+  }
+  if (!ranks_.is_alone()) {
+    if (!has_verdict()) begin_round(call_, mine);
+  } else if (own_failure_) {
+    deferred_.reset();
+    fail_together({.has_thrown = true});
+  }
+  return outcome;
 }
 
 /// From now to `time`, as floats: the difference of two time points may overflow.
@@ -247,8 +171,8 @@ double session::seconds_to_stop() const {
 /// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save is due.
 decision session::decide(const observation& now) {
   try {
-    const auto decided = policy_.ask(now, saving_);
-    if (decided || saving_ || advise_before_end() != schedule::before_end::measure) return decided;
+    const auto decided = policy_.ask(now, work_ != nullptr);
+    if (decided || work_ || advise_before_end() != schedule::before_end::measure) return decided;
     return ranks_.is_alone() || !policy_.uses_steps_alone();
   } catch (const error&) {
     if (!policy_.may_save()) return false;
@@ -256,29 +180,112 @@ decision session::decide(const observation& now) {
   }
 }
 
-step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind) {
+/// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their next step.
+std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
+  const bool acts_at_once = ranks_.is_alone() || policy_.uses_steps_alone();
+  const auto own = ranks_.is_leader() || acts_at_once ? decide(now) : decision(false);
+  if (acts_at_once) return own ? std::optional(own) : std::nullopt;
+  if (last.save) return last.save;
+  if (!own || is_pausing_) return std::nullopt;
+  if (work_ && options_.on_busy == when_busy::skip)
+    report_skipped(now);
+  else
+    mine.save = own;
+  return std::nullopt;
+}
+
+step_outcome session::save_due(any_state state, const observation& now, std::optional<save_kind> kind, vote& mine) {
   const stopwatch stall;
-  // Asked twice: the save that `resolve_busy` waits for may fail, after which saves pause.
-  if (!policy_.may_save() || (options_.asynchronous && !resolve_busy(now)) || !policy_.may_save())
-    return {.skipped = true, .stall_seconds = stall.seconds()};
-  if (!options_.asynchronous) {
-    const auto progress = std::make_shared<save_progress>();
-    enter("step");  // waits for a merge
-    progress->published(save_sync(state, now, kind, false));
-    return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
+  if (!work_) is_replacing_ = false;
+  if (is_pausing_ || is_skipping(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
+  if (work_ || !options_.asynchronous) {
+    // What follows takes rounds, which all ranks begin, or none: not one that has failed. It leaves this round under way; so the others act on its
+    // verdict at their next call, too.
+    mine.copied = will_copy;
+    mine.saves_copy = ranks_.is_leader();
+    begin_round(call_, std::exchange(mine, {}));
+    const auto last = take_verdict();
+    if (!last.is_same_call || !last.is_same_copy || !last.saves_copy || last.has_thrown || last.leaving) {
+      deferred_ = last;
+      return {.skipped = true};
+    }
+    act_on(last);
   }
-  const auto save = save_async(state, now, kind);
-  save->times.stall_seconds = stalled(stall);
-  policy_.set_newest(save->times);
-  return {.started = true, .stall_seconds = save->times.stall_seconds, .save = save_handle(save->progress)};
+  if (work_) replace_work();
+  const auto progress = std::make_shared<save_progress>();
+  step_outcome outcome{.started = true, .save = save_handle(progress)};
+  if (!options_.asynchronous) {
+    try {
+      progress->published(std::make_shared<save_report>(save_now(make_save(state, now, kind, false, true), stall)));
+    } catch (...) {
+      const auto cause = as_error(std::current_exception(), {call_});
+      if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch)
+        throw error(cause);
+      policy_.delay_retry(false);
+      progress->failed(cause);
+    }
+    outcome.stall_seconds = stall.seconds();
+    return outcome;
+  }
+  if (is_pausing_)
+    return {.skipped = true, .stall_seconds = stalled(stall)};  // the save that was waited for has failed
+  try {
+    copy(progress, state, now, kind, stall);
+    mine.copied = work_->hash;
+    mine.saves_copy = ranks_.is_leader();
+    outcome.stall_seconds = work_->times.stall_seconds = stalled(stall);
+    policy_.set_newest(work_->times);
+  } catch (...) {
+    const auto cause = as_error(std::current_exception(), {call_});
+    progress->failed(ranks_.is_alone() ? cause : ranks_.named(cause));
+    outcome.stall_seconds = stalled(stall);
+    own_failure_ = cause;
+    mine.copied = will_copy;  // the copies of the others are dropped
+  }
+  return outcome;
 }
 
 save_report session::save(any_state state, const observation& now) {
   const policy_driver::pause saving(policy_);
   enter("save at step " + std::to_string(now.step));
   check_loss(now);
-  if (!ranks_.is_alone()) return save_together(state, now);
-  return save_sync(state, now, std::nullopt, true);
+  const stopwatch stall;
+  return save_now(make_save(state, now, std::nullopt, true, true), stall);
+}
+
+/// A signal has arrived at some rank, or the job ends soon: saves the state of this step before the deadline, raw if encoding would take too long or
+/// has no memory. The leader plans for all. An earlier error is not thrown here, but by `wait`.
+step_outcome session::preempt(any_state state, const observation& now, const verdict& last) {
+  if (preempted_step_ == now.step) return {.stop = true};
+  const stopwatch stall;
+  const double left = static_cast<double>(last.milliseconds_left) / 1000;
+  record_.emit({.what = event::kind::stopping,
+                .checkpoint = store().location(),
+                .step = now.step,
+                .seconds = left,
+                .message = reason_to_stop(last.signal)});
+  const auto plan = ranks_.from_leader([&] {
+    std::uint64_t bytes = 0;
+    for (const auto& each : describe(state).leaves) bytes += each.bytes();
+    return plan_preempt(left, bytes, record_.newest());
+  });
+  limiter_.remove_limit();
+  try {
+    run_rounds("step " + std::to_string(now.step), plan.grace_seconds);
+  } catch (const error& cause) {  // of the running save, which an event has reported
+    if (ranks_.is_broken() || work_) throw;
+    kept_failure_ = cause;
+  }
+  auto save = make_save(state, now, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true, true);
+  const bool has_memory = ranks_.from_leader([&] { return part_to_encode(*save->job) > 0; });
+  if (!has_memory) save = make_save(state, now, save_kind::raw, true, true);
+  const auto progress = std::make_shared<save_progress>();
+  const auto earlier = kept_failure_;
+  progress->published(std::make_shared<save_report>(save_now(std::move(save), stall)));
+  learn();
+  kept_failure_ = earlier;
+  preempted_step_ = now.step;
+  return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
 }
 
 /// Adds the seconds since `since` to the stall statistics, and returns them.

@@ -16,12 +16,27 @@
 
 namespace cairn::inline v0_1::detail {
 
+/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save may take 7/8 of what is left;
+/// a part, half of what `fixed` leaves. errc::no_memory if not even a part of 1 MiB fits.
+[[nodiscard]] inline std::optional<memory_fit> fit_memory(const memory_left& left, std::uint64_t divisible,
+                                                          std::uint64_t fixed) {
+  constexpr double least_part = 1 << 20;
+  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
+  const auto have = static_cast<double>(left.bytes);
+  if (size + beside <= have / 8 * 7) return std::nullopt;
+  const auto why =
+      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
+  const auto part = (have - beside) / 2;
+  if (part < least_part) fail(errc::no_memory, {why, "; give the job more memory"});
+  return memory_fit{part / size, why};
+}
+
 /// What part of the save fits into the memory that is left; nothing if all fits. `copied`: bytes of its largest copy, 0 without one. `share`: the
 /// part of the state that is encoded at a time. The staging buffer counts as free. Less than 1 MiB is not looked at.
 std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied, double share) const {
   const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
   const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
-  const auto beside = series_.has_references() ? 0 : own.references / ranks_.size();
+  const auto beside = history_.base().has_references() ? 0 : own.references / ranks_.size();
   const auto there = std::min(copied, staging_.capacity());
   constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
   if (copied - there + encoded + beside < mebibyte) return std::nullopt;
@@ -30,10 +45,20 @@ std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t c
   return fit_memory(left, copied + encoded, beside);
 }
 
-/// The copy of the state: in parts where the options ask for it, or memory is short.
-staging_plan session::plan_copy(const save_job& job) const {
+/// The copy of what this process writes: in parts where the options ask for it, or memory is short; of a share as a whole.
+staging_plan session::plan_copy(const work& save) const {
+  const auto& job = *save.job;
+  const auto& leaves = job.what.leaves;
+  if (!ranks_.is_alone()) {
+    staging_plan plan{.shards = {staging_.plan(leaves, save.share.pieces)}};
+    plan.bytes = staging::bytes_for(leaves, plan.shards.front());
+    if (const auto fits = fit_save(job, plan.bytes, 1.0 / ranks_.size()))
+      fail(errc::no_memory,
+           {fits->reason, "; the share of a rank is copied as a whole: use more memory or more ranks"});
+    return plan;
+  }
   const auto cut = [&](std::optional<std::uint64_t> limit) {
-    return plan_staging(staging_, job.what.leaves, options_.shards, limit);
+    return plan_staging(staging_, leaves, options_.shards, limit);
   };
   auto plan = cut(options_.max_staging_bytes);
   const auto fits = fit_save(job, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
@@ -59,31 +84,31 @@ std::size_t session::parts_of(const save_job& job) {
     const auto fits = fit_save(job, 0, 1);
     if (!fits) return 0;
     const auto parts = static_cast<std::size_t>(1 / fits->part) + 1;
-    auto what = series_.about(event::kind::staged_in_parts, job);
+    auto what = history_.about(event::kind::staged_in_parts, job);
     what.message = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
     record_.emit(what);
     return parts;
   } catch (...) {
-    throw error(series_.failed(series_.about(event::kind::failed, job), std::current_exception()));
+    throw error(failed(job.info.step, std::current_exception()));
   }
 }
 
 /// Bytes of the copy that a save makes.
 std::uint64_t session::bytes_to_stage(any_state state) {
-  save_job job;
-  job.what = describe(state, {ranks_.rank(), ranks_.size()});
-  job.codecs = options_.codecs;
-  if (ranks_.is_alone()) return plan_copy(job).bytes;
-  const auto& leaves = job.what.leaves;
-  separate_own(job, ranks_.rank());
-  const auto bytes =
-      staging::bytes_for(leaves, staging_.plan(leaves, share_of(job, shares_.plan_for(job), ranks_.rank())));
-  return fit_save(job, bytes, 1.0 / ranks_.size()) ? 0 : bytes;
+  work save;
+  save.job = std::make_shared<save_job>();
+  save.job->what = describe(state, {ranks_.rank(), ranks_.size()});
+  save.job->codecs = options_.codecs;
+  if (!ranks_.is_alone()) {
+    separate_own(*save.job, ranks_.rank());
+    save.share.pieces = share_of(*save.job, shares_.plan_for(*save.job), ranks_.rank());
+  }
+  return plan_copy(save).bytes;
 }
 
 /// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
 void session::prepare(any_state state) noexcept {
-  if (!options_.asynchronous || prepared_ || saving_) return;
+  if (!options_.asynchronous || prepared_ || work_) return;
   const policy_driver::pause preparing(policy_);
   prepared_ = true;
   try {

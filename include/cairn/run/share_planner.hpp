@@ -34,13 +34,9 @@ class share_planner {
   /// The plan of a save of what all ranks have, from the bytes that `saved` was given. With `repeats`, that of the last checkpoint, if it is of the same
   /// state. O(leaves + ranks).
   [[nodiscard]] std::shared_ptr<const plan::partition> plan_for(const save_job& job, bool repeats) {
-    next_ = repeats ? last_for(job) : nullptr;
+    next_ = repeats && of_state_ == job.common_hash ? last_ : nullptr;
     if (!next_) next_ = std::make_shared<const plan::partition>(plan_for(job));
     return next_;
-  }
-  /// The plan of the last checkpoint; null if that is of another state.
-  [[nodiscard]] std::shared_ptr<const plan::partition> last_for(const save_job& job) const {
-    return of_state_ == job.common_hash ? last_ : nullptr;
   }
   /// The plan that a save would have now that repeats none.
   [[nodiscard]] plan::partition plan_for(const save_job& job) const {

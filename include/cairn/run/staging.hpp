@@ -23,6 +23,7 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
 #include "cairn/core/strided.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
@@ -41,8 +42,7 @@ inline void stream_line(std::byte* to, const std::byte* from) noexcept {
 }
 #endif
 
-/// memcpy with non-temporal stores for long runs: 1.4 times its rate for memory that is not read soon. Other threads may
-/// read the destination after any synchronization.
+/// memcpy with non-temporal stores for long runs: 1.4 times its rate for memory that is not read soon.
 inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   if (bytes == 0) return;
 #if defined(__SSE2__)
@@ -65,6 +65,7 @@ inline void stream_copy(std::byte* to, const std::byte* from, std::size_t bytes)
 /// A piece to copy. It is not copied if its leaf owns its memory.
 struct planned_copy : piece {
   std::size_t room = 0;  ///< free bytes before the copy
+  std::uint64_t at = 0;  ///< where it is in the memory of its shard
 
   friend bool operator==(const planned_copy&, const planned_copy&) = default;
 };
@@ -77,23 +78,42 @@ class staging {
 
   explicit staging(room_rule room) : room_(std::move(room)) {}
 
-  /// The copies of the pieces of one shard, each with the room that the rule gives it.
+  /// The copies of the pieces of one shard. Those that are stored as they are lie as in the file (comes_before), so that the writer finds them aligned and
+  /// adjoining; the others follow, each with the room that the rule gives it.
   [[nodiscard]] std::vector<planned_copy> plan(std::span<const leaf> leaves, std::span<const piece> pieces) const {
     std::vector<planned_copy> planned;
     planned.reserve(pieces.size());
     for (const auto& each : pieces) {
       const bool is_copied = staging::is_copied(leaves, each);
-      planned.push_back({each, is_copied ? round_to_lines(room_(leaves[each.leaf], bytes_of(leaves, each))) : 0});
+      planned.push_back({each, is_copied ? round_up(room_(leaves[each.leaf], bytes_of(leaves, each)), cache_line) : 0});
+    }
+    const auto width = [&](const planned_copy& each) { return each.room != 0 ? 0 : size_of(leaves[each.leaf].type); };
+    const auto order = sorted_order(planned.size(), [&](std::size_t a, std::size_t b) {
+      return comes_before(leaves, planned[a], width(planned[a]), planned[b], width(planned[b]));
+    });
+    std::uint64_t end = 0, in_file = 0;
+    for (const auto i : order) {
+      auto& each = planned[i];
+      const auto bytes = bytes_of(leaves, each);
+      if (is_copied(leaves, each)) {
+        if (each.room != 0)
+          end = round_up(end, cache_line) + each.room;
+        else  // behind what is not copied, the place in a page of the file again, if that is worth a page
+          end = bytes < page_bytes ? round_up(end, width(each)) : end + (in_file - end) % page_bytes;
+        each.at = end;
+        end += bytes;
+      }
+      in_file += bytes;
     }
     return planned;
   }
 
   /// Bytes that the copies take, with their room.
   [[nodiscard]] static std::uint64_t bytes_for(std::span<const leaf> leaves, std::span<const planned_copy> pieces) {
-    std::uint64_t bytes = 0;
+    std::uint64_t end = 0;
     for (const auto& each : pieces)
-      if (is_copied(leaves, each)) bytes += each.room + round_to_lines(bytes_of(leaves, each));
-    return bytes;
+      if (is_copied(leaves, each)) end = std::max(end, each.at + bytes_of(leaves, each));
+    return end;
   }
 
   /// Allocates at least `bytes` bytes and touches their pages, so that a later copy does not wait for that. Discards the contents.
@@ -110,10 +130,10 @@ class staging {
   [[nodiscard]] shards_of<staged_piece> copy(std::span<const leaf> leaves,
                                              std::span<const std::vector<planned_copy>> shards, unsigned threads) {
     std::uint64_t bytes = 0, copied = 0;
-    for (const auto& shard : shards) bytes += bytes_for(leaves, shard);
+    for (const auto& shard : shards) bytes += round_up(bytes_for(leaves, shard), page_bytes);
     reserve(bytes, threads);
     shards_of<staged_piece> staged(shards.size());
-    std::byte* at = memory_.bytes().data();
+    std::byte* memory = memory_.bytes().data();
     std::vector<task> tasks;
     for (std::size_t i = 0; i < shards.size(); ++i) {
       staged[i].reserve(shards[i].size());
@@ -121,14 +141,13 @@ class staging {
         auto& made = staged[i].emplace_back(staged_piece{each});
         if (!is_copied(leaves, each)) continue;
         made.room = each.room;
-        made.copy = at + each.room;
-        at = made.copy + round_to_lines(bytes_of(leaves, each));
+        made.copy = memory + each.at;
         copied += bytes_of(leaves, each);
       }
+      memory += round_up(bytes_for(leaves, shards[i]), page_bytes);
       add_tasks(tasks, leaves, staged[i]);
     }
-    const auto most =
-        static_cast<unsigned>(std::min<std::uint64_t>(copied / min_bytes_per_thread + 1, default_threads()));
+    const auto most = static_cast<unsigned>(std::min<std::uint64_t>(copied / task_bytes + 1, default_threads()));
     parallel_for(tasks.size(), std::min(threads == 0 ? most : threads, most),
                  [&](std::size_t i, unsigned) { tasks[i].run(); });
     return staged;
@@ -138,16 +157,14 @@ class staging {
   [[nodiscard]] std::uint64_t capacity() const noexcept { return memory_.bytes().size(); }
 
  private:
-  static constexpr std::size_t cache_line = 64;  // bytes; no two pieces share one
-  /// Bytes that a thread copies at a time.
+  static constexpr std::size_t cache_line = 64;  // bytes
+  /// Bytes that a thread copies at a time. Copying fewer takes less time than starting it.
   static constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;
   /// Bytes of records that stay in its cache while it copies all their columns.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{256} << 10U;
-  /// Copying fewer bytes takes less time than starting a thread.
-  static constexpr std::uint64_t min_bytes_per_thread = std::uint64_t{1} << 20U;
 
-  [[nodiscard]] static std::size_t round_to_lines(std::size_t bytes) noexcept {
-    return (bytes + cache_line - 1) / cache_line * cache_line;
+  [[nodiscard]] static std::uint64_t round_up(std::uint64_t bytes, std::uint64_t unit) noexcept {
+    return (bytes + unit - 1) / unit * unit;
   }
 
   /// Copies some elements of a piece, or some records of all pieces that have columns of them: each is fetched into the cache once.
@@ -234,27 +251,6 @@ struct staging_plan {
   bool in_parts = false;    ///< every shard is a part: copied when the previous one is written
   std::string reason{};     ///< why, where that is not the limit of the user
 };
-
-/// Which part of a save fits into memory, and why not all of it.
-struct memory_fit {
-  double part = 1;
-  std::string reason{};
-};
-
-/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save may take 7/8 of what is left;
-/// a part, half of what `fixed` leaves. errc::no_memory if not even a part of 1 MiB fits.
-[[nodiscard]] inline std::optional<memory_fit> fit_memory(const memory_left& left, std::uint64_t divisible,
-                                                          std::uint64_t fixed) {
-  constexpr double least_part = 1 << 20;
-  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
-  const auto have = static_cast<double>(left.bytes);
-  if (size + beside <= have / 8 * 7) return std::nullopt;
-  const auto why =
-      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
-  const auto part = (have - beside) / 2;
-  if (part < least_part) fail(errc::no_memory, {why, "; give the job more memory"});
-  return memory_fit{part / size, why};
-}
 
 /// Cuts the leaves into `shards` shards, see divide_evenly; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.
 /// errc::invalid for a state that would need too many.

@@ -198,9 +198,8 @@ void run_archived(walker& w, void* object, const archived_operations& how, archi
     values.rethrow();
     if (values.is_stopped()) return;
     if (saves)
-      throw error(
-          as_error(std::current_exception(), sentence({w.path(), " cannot be saved, since its save function failed"})));
-    const error cause = as_error(std::current_exception(), "cannot be loaded, since its load function failed");
+      throw error(as_error(std::current_exception(), {w.path(), " cannot be saved, since its save function failed"}));
+    const error cause = as_error(std::current_exception(), {"cannot be loaded, since its load function failed"});
     w.reject(std::string(cause.sentence()));
   }
 }
@@ -235,7 +234,7 @@ void walk_archived(walker& w, void* object, const archived_operations& how) {
   } catch (const error&) {
     throw;
   } catch (...) {
-    throw error(as_error(std::current_exception(), sentence({w.path(), ": a new object, on which the load is tried"})));
+    throw error(as_error(std::current_exception(), {w.path(), ": a new object, on which the load is tried"}));
   }
 }
 

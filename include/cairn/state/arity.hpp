@@ -125,16 +125,29 @@ consteval std::size_t smallest_values() {
     return smallest_values<T, Count + 1>();
 }
 
-/// The largest number of initializers that T takes, one for each element of a C array; 0: unknown. T takes all numbers from the
-/// smallest one to the largest one.
+/// The elements of a C array of objects without a default constructor all need an initializer. Of longer arrays the fields are not counted.
+inline constexpr std::size_t most_elements = 16;
+
+/// The next larger number of initializers that T takes; 0 if there is none.
+template <class T, std::size_t Count, std::size_t More = 1>
+consteval std::size_t next_values() {
+  if constexpr (takes_values<T, Count + More>)
+    return Count + More;
+  else if constexpr (More == most_elements)
+    return 0;
+  else
+    return next_values<T, Count, More + 1>();
+}
+
+/// The largest number of initializers that T takes, one for each element of a C array; 0: unknown.
 template <class T, std::size_t Count>
 consteval std::size_t largest_values() {
-  if constexpr (Count == 0 || Count == most_values)
+  if constexpr (Count == 0 || Count >= most_values)
     return 0;
-  else if constexpr (takes_values<T, Count + 1>)
-    return largest_values<T, Count + 1>();
-  else
+  else if constexpr (next_values<T, Count>() == 0)
     return Count;
+  else
+    return largest_values<T, next_values<T, Count>()>();
 }
 
 template <class T, std::size_t... Left, std::size_t... Right>
@@ -239,13 +252,26 @@ consteval field_count count_values() {
     return count_parts<T, fields_from<T, 0, length>()>();
 }
 
+/// Whether T takes some initializers after `Fields` empty braces.
+template <class T, std::size_t Fields, std::size_t More = 1>
+consteval bool takes_more() {
+  if constexpr ([]<std::size_t... I>(std::index_sequence<I...>) {
+                  return braces<Fields>::template take<T, copy_of<anything, I>...>;
+                }(std::make_index_sequence<More>{}))
+    return true;
+  else if constexpr (More == most_elements)
+    return false;
+  else
+    return takes_more<T, Fields, More + 1>();
+}
+
 template <class T>
 consteval field_count count_fields() {
   if constexpr (braces<0>::template take<T>) {
     constexpr std::size_t fields = largest_braces<T>();
     if constexpr (fields == most_braces)
       return {.known = true, .fields = fields};
-    else if constexpr (braces<fields>::template take<T, anything>)
+    else if constexpr (takes_more<T, fields>())
       return count_values<T>();
     else if constexpr (braces<fields>::template take<T, any_reference>)
       return {};  // a reference member with an initializer

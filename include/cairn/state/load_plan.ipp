@@ -48,7 +48,7 @@ void applier::finish() {
       each.arrange(each.object);
     } catch (...) {
       throw error(as_error(std::current_exception(),
-                           sentence({origin(), " cannot be loaded: the comparator of ", each.path, " failed"})));
+                           {origin(), " cannot be loaded: the comparator of ", each.path, " failed"}));
     }
   heaps_.clear();
 }
@@ -116,8 +116,7 @@ void load_plan::walk(walker& by) {
   try {
     state_.walk(by, const_cast<void*>(state_.object));  // not const: any_mutable_state
   } catch (...) {
-    throw error(
-        as_error(std::current_exception(), sentence({progress_->stored.origin(), " cannot be loaded: ", by.path()})));
+    throw error(as_error(std::current_exception(), {progress_->stored.origin(), " cannot be loaded: ", by.path()}));
   }
 }
 

@@ -104,8 +104,9 @@ consteval walk_function checked_walk() {
       "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
   static_assert(
       is_not<Problem, problem::no_address>,
-      "cairn: a bit-field or a packed member has no address of its own, and a C array of objects without a default "
-      "constructor hides the number of members: use a member of a whole type or a std::array, or cairn_fields");
+      "cairn: a bit-field or a packed member has no address of its own, and a C array of more than 16 objects without "
+      "a default constructor hides the number of members: use a member of a whole type or a std::array, or "
+      "cairn_fields");
   static_assert(
       is_not<Problem, problem::skip_list>,
       "cairn: cairn_skip has a name that no member of this struct has, or has one twice: write each name as in "

@@ -29,7 +29,7 @@ description describe(any_state state, rank_info here, std::string_view checkpoin
   try {
     state.walk(purpose, const_cast<void*>(state.object));  // a describer changes nothing
   } catch (...) {
-    throw error(as_error(std::current_exception(), sentence({checkpoint, " cannot be saved: ", purpose.path()})));
+    throw error(as_error(std::current_exception(), {checkpoint, " cannot be saved: ", purpose.path()}));
   }
   last = purpose.size();
   return purpose.finish();

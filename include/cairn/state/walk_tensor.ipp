@@ -43,7 +43,7 @@ inline bool another_takes_shape(walker& w, const void* tensor, const tensor_oper
   } catch (const std::bad_alloc&) {
     throw;
   } catch (...) {
-    w.note_refusal(as_error(std::current_exception(), "its type refuses the shape").sentence());
+    w.note_refusal(as_error(std::current_exception(), {"its type refuses the shape"}).sentence());
     return false;
   }
 }

@@ -189,9 +189,8 @@ void loader::run_migration(void* object, const version_operations& how, std::uin
   } catch (...) {
     if (old.failure_) std::rethrow_exception(old.failure_);
     if (old.stopped_) return;
-    const error cause =
-        as_error(std::current_exception(),
-                 "cannot be loaded from version " + std::to_string(at_.version) + ", since cairn_migrate failed");
+    const error cause = as_error(std::current_exception(),
+                                 {"cannot be loaded from version ", at_.version, ", since cairn_migrate failed"});
     reject(std::string(cause.sentence()));
   }
 }

@@ -26,7 +26,7 @@ namespace stores {
 /// Bytes to write.
 using buffer = std::span<const std::byte>;
 
-/// A stored file, open for reading. Stays readable when the checkpoint is replaced or removed.
+/// A stored file, open for reading. Stays readable when its checkpoint is removed.
 class source {
  public:
   source() = default;
@@ -52,6 +52,24 @@ void check_range(std::string_view where, std::uint64_t size, std::uint64_t offse
 /// A part of a stored file.
 [[nodiscard]] std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
 
+/// One publication of a checkpoint, open for reading: its files are those of that publication, whatever is published
+/// under its name afterwards. After it has been removed they may still be readable, or else give errc::not_found, the
+/// index first. Thread-safe.
+class publication {
+ public:
+  publication() = default;
+  publication(const publication&) = delete;
+  publication& operator=(const publication&) = delete;
+  virtual ~publication() = default;
+
+  /// Its place, for messages.
+  [[nodiscard]] virtual std::string location() const = 0;
+  /// Names of the files, ascending.
+  [[nodiscard]] virtual std::vector<std::string> files() const = 0;
+  /// errc::not_found when there is no such file.
+  [[nodiscard]] virtual std::unique_ptr<source> open(std::string_view file) const = 0;
+};
+
 /// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint ranges.
 class sink {
  public:
@@ -64,9 +82,6 @@ class sink {
   virtual void write(std::uint64_t offset, std::span<const buffer> buffers) = 0;
   /// All addresses, offsets and lengths given to `write` must be multiples of this, except the length at the end of the file.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
-  /// Memory of the store for the range: the caller fills it instead of calling `write`. Empty if the store has none. Either all sinks of a
-  /// store have it, or none.
-  [[nodiscard]] virtual std::span<std::byte> memory(std::uint64_t /*offset*/, std::uint64_t /*length*/) { return {}; }
   /// Threads that keep the device busy; 0: default_threads().
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
 };
@@ -82,12 +97,11 @@ class transaction {
 
   /// A new file of `bytes` bytes, all of which must be written before the next call of `prepare` or `publish`, until which the sink lives.
   virtual sink& create(std::string_view file, std::uint64_t bytes) = 0;
-  /// The published checkpoint of this name gives the new one its file, which is not copied. False if the store cannot do that.
-  virtual bool keep(std::string_view /*file*/) { return false; }
   /// All files that were created until now are written. They are closed; if the store is durable, a crash of the machine cannot lose them.
   virtual void prepare() {}
-  /// Prepares, and publishes the checkpoint, in place of an older one of its name. A reader sees all of it afterwards and nothing of it before. A
-  /// crash of the machine cannot lose it afterwards if the store is durable. All writers that have joined must have prepared their files. errc::invalid for
+  /// Prepares, and publishes the checkpoint, under a name that stands for its newest publication; then removes the
+  /// older ones. A reader sees all of it afterwards and nothing of it before. A crash of the machine cannot lose it
+  /// afterwards if the store is durable. All writers that have joined must have prepared their files. errc::invalid for
   /// one of them.
   virtual void publish() = 0;
   /// What `join` needs to write into this checkpoint too. It is never part of a file. Empty: nobody can join.
@@ -99,7 +113,7 @@ using ownership = std::shared_ptr<const void>;
 
 /// The functions of a store.
 template <class Store>
-concept functions = requires(Store& self, const Store& view, std::string_view name, std::string_view file) {
+concept functions = requires(Store& self, const Store& view, std::string_view name) {
   /// Its place, for messages.
   { view.location() } -> std::convertible_to<std::string>;
   /// Ownership for saving, which excludes other processes too; errc::busy when taken.
@@ -108,11 +122,9 @@ concept functions = requires(Store& self, const Store& view, std::string_view na
   { self.begin(name) } -> std::convertible_to<std::unique_ptr<transaction>>;
   /// Names of the published checkpoints, in the order of `checkpoint_before`.
   { view.list() } -> std::convertible_to<std::vector<std::string>>;
-  /// Names of the files of a checkpoint, ascending; errc::not_found.
-  { view.files(name) } -> std::convertible_to<std::vector<std::string>>;
-  /// errc::not_found when there is no such checkpoint or file.
-  { view.open(name, file) } -> std::convertible_to<std::unique_ptr<source>>;
-  /// Unpublishes first, then deletes; errc::not_found.
+  /// The newest publication of a checkpoint; errc::not_found.
+  { view.open(name) } -> std::convertible_to<std::shared_ptr<const publication>>;
+  /// Unpublishes first, then deletes, the index first; errc::not_found.
   self.remove(name);
 };
 
@@ -157,11 +169,8 @@ class any_store {
   [[nodiscard]] std::vector<std::string> list() const {
     return call([&] { return self_->list(); });
   }
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const {
-    return call([&] { return self_->files(name); });
-  }
-  [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view name, std::string_view file) const {
-    return not_null(call([&] { return self_->open(name, file); }), "open");
+  [[nodiscard]] std::shared_ptr<const stores::publication> open(std::string_view name) const {
+    return std::make_shared<publication>(not_null(call([&] { return self_->open(name); }), "open"));
   }
   void remove(std::string_view name) {
     call([&] { self_->remove(name); });
@@ -174,11 +183,29 @@ class any_store {
     return detail::with_errors(location(), act);
   }
 
-  template <class Object>
-  std::unique_ptr<Object> not_null(std::unique_ptr<Object> made, std::string_view function) const {
+  template <class Pointer>
+  Pointer not_null(Pointer made, std::string_view function) const {
     if (!made) fail(errc::invalid, {location(), ": ", function, " of the store returns null"});
     return made;
   }
+
+  /// What the publication of a store throws is a cairn::error, too.
+  class publication final : public stores::publication {
+   public:
+    explicit publication(std::shared_ptr<const stores::publication> held) : held_(std::move(held)) {}
+    [[nodiscard]] std::string location() const override { return held_->location(); }
+    [[nodiscard]] std::vector<std::string> files() const override {
+      return detail::with_errors(location(), [&] { return held_->files(); });
+    }
+    [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view file) const override {
+      auto opened = detail::with_errors(location(), [&] { return held_->open(file); });
+      if (!opened) fail(errc::invalid, {location(), ": open of the publication returns null"});
+      return opened;
+    }
+
+   private:
+    std::shared_ptr<const stores::publication> held_;
+  };
 
   struct interface {
     virtual ~interface() = default;
@@ -187,8 +214,7 @@ class any_store {
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::unique_ptr<stores::transaction> join(std::string_view, std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
-    virtual std::vector<std::string> files(std::string_view) const = 0;
-    virtual std::unique_ptr<stores::source> open(std::string_view, std::string_view) const = 0;
+    virtual std::shared_ptr<const stores::publication> open(std::string_view) const = 0;
     virtual void remove(std::string_view) = 0;
   };
 
@@ -207,10 +233,7 @@ class any_store {
         fail(errc::unsupported, {held.location(), ": its checkpoints cannot have several writers"});
     }
     std::vector<std::string> list() const override { return held.list(); }
-    std::vector<std::string> files(std::string_view name) const override { return held.files(name); }
-    std::unique_ptr<stores::source> open(std::string_view name, std::string_view file) const override {
-      return held.open(name, file);
-    }
+    std::shared_ptr<const stores::publication> open(std::string_view name) const override { return held.open(name); }
     void remove(std::string_view name) override { held.remove(name); }
     Store held;
   };

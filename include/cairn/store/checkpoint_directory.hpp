@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What is in a store's root: checkpoints, and directories that are being written, replaced or deleted.
+// What is in a store's root: checkpoints, and directories that are being written or deleted.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,10 +17,13 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/store/order.hpp"
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
+
+using cairn::detail::generation;
 
 /// A directory on disk: its path for messages, open.
 struct open_directory {
@@ -45,11 +49,9 @@ struct open_directory {
 }
 
 /// Whether an open index begins as Cairn writes it; nullopt, with errno, if it cannot be read.
-[[nodiscard]] inline std::optional<bool> begins_as_index(int index) noexcept {
-  char text[cairn::detail::index_opening.size()];
-  const auto count = posix::retried([&] { return ::pread(index, text, sizeof text, 0); });
-  if (count < 0) return std::nullopt;
-  return std::string_view(text, static_cast<std::size_t>(count)) == cairn::detail::index_opening;
+[[nodiscard]] inline std::optional<bool> begins_as_index(int index) {
+  const auto text = posix::beginning_of(index, cairn::detail::index_opening.size());
+  return text ? std::optional(*text == cairn::detail::index_opening) : std::nullopt;
 }
 
 /// Whether the directory that is open as `there` is a checkpoint under a name without a step: its index begins as Cairn's, or cannot be read just
@@ -64,13 +66,6 @@ struct open_directory {
   return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
 }
 
-/// The name of the checkpoint in a directory: its own, or that in its hidden name.
-[[nodiscard]] inline std::string_view checkpoint_in(std::string_view entry) {
-  for (const auto prefix : {replaced_prefix, temporary_prefix})
-    if (const auto of = hidden_checkpoint(entry, prefix); !of.empty()) return of;
-  return entry;
-}
-
 /// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does not mean that it has none:
 /// errc::io.
 [[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
@@ -83,14 +78,49 @@ struct open_directory {
   fail_io("look for", root.file(file));
 }
 
-/// Whether `name` is a checkpoint in `root`, which may be damaged: as above, and without a step in its name as `has_own_index` says.
-[[nodiscard]] inline bool has_index(const open_directory& root, const std::string& name) {
-  const auto of = checkpoint_in(name);
-  if (cairn::detail::parse_checkpoint_name(of)) return has_index_file(root, name);
-  if (!cairn::detail::is_checkpoint_name(of)) return false;
-  const auto there = posix::open_at(root.fd.get(), name, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(name));
-  return there && has_own_index(there.get(), root.file(name));
+/// Whether this generation is published in `root`; it may be damaged: as above, and without a step in its name as
+/// `has_own_index` says.
+[[nodiscard]] inline bool is_published(const open_directory& root, const generation& which) {
+  const auto entry = directory_name(which);
+  if (cairn::detail::parse_checkpoint_name(which.name)) return has_index_file(root, entry);
+  const auto there = posix::open_at(root.fd.get(), entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+  if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(entry));
+  return there && has_own_index(there.get(), root.file(entry));
+}
+
+/// The directories in `root` that have names of generations, by name and number: those of checkpoint `of`, or all.
+[[nodiscard]] inline std::vector<generation> generations(const open_directory& root, std::string_view of = {}) {
+  std::vector<generation> found;
+  for (const auto& entry : root.entries())
+    if (auto parsed = cairn::detail::parse_generation(entry); parsed && (of.empty() || parsed->name == of))
+      found.push_back(*std::move(parsed));
+  cairn::detail::sort_items(
+      found, [](const auto& a, const auto& b) { return a.name != b.name ? a.name < b.name : a.number < b.number; });
+  return found;
+}
+
+/// Those of them that are published; directories in `known` are, and not looked at. Where others publish and remove
+/// between the look at the names and that at the indexes, the newest of a name could be missing: looks until the names
+/// stay the same. errc::busy.
+[[nodiscard]] inline std::vector<generation> publications(const open_directory& root, std::string_view of = {},
+                                                          const std::set<std::string>& known = {}) {
+  constexpr int most = 100;
+  auto named = generations(root, of);
+  for (int tries = 1; tries < most; ++tries) {
+    std::vector<generation> found;
+    std::copy_if(named.begin(), named.end(), std::back_inserter(found),
+                 [&](const auto& each) { return known.contains(directory_name(each)) || is_published(root, each); });
+    if (found.size() == named.size()) return found;
+    if (auto now = generations(root, of); std::exchange(named, std::move(now)) == named) return found;
+  }
+  fail(errc::busy, {root.path, " cannot be listed: other processes change it all the time"});
+}
+
+/// The directory of the newest publication of a checkpoint. Where there is none, that of its first, which may hold
+/// anything.
+[[nodiscard]] inline std::string newest_directory(const open_directory& root, std::string_view name) {
+  const auto found = publications(root, name);
+  return found.empty() ? std::string(name) : directory_name(found.back());
 }
 
 /// Whether the files are those of a checkpoint, which may be damaged: the index begins as Cairn writes it, or there are only Cairn's files, and
@@ -130,75 +160,47 @@ inline void require_own(const open_directory& there) {
   return false;
 }
 
-/// Exchanges the names of two directories; false, with errno, as above.
-[[nodiscard]] inline bool exchange_in(const open_directory& root, const std::string& a, const std::string& b,
-                                      const open_directory& at_b_afterwards) {
-  if (::renameat2(root.fd.get(), a.c_str(), root.fd.get(), b.c_str(), RENAME_EXCHANGE) == 0) return true;
-  const int failure = errno;
-  if (posix::is_same(root.fd.get(), b, at_b_afterwards.fd.get())) return true;
-  errno = failure;
-  return false;
-}
-
-/// Moves a file of others to another directory, unless that has one of this name. False if it stays.
-[[nodiscard]] inline bool move_file(const open_directory& from, const std::string& name, const open_directory& to) {
-  struct stat about{};
-  if (::fstatat(to.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT) return false;
-  return ::renameat(from.fd.get(), name.c_str(), to.fd.get(), name.c_str()) == 0;
-}
-
-/// Deletes the directory `name` in `root` and the files in it that Cairn writes, the index first, so that after a crash what is left is not
-/// listed. Moves other files to `heir`, if that is not null. What cannot be moved stays, in the directory.
+/// Deletes the directory `name` in `root` and the files in it that Cairn writes: the index first, so that after a crash what is left is not
+/// listed; of an older generation last, so that what is left is known as Cairn's. Other files stay, in the directory.
 inline void delete_directory(const open_directory& root, const std::string& name, const open_directory& from,
-                             const open_directory* heir) {
+                             bool is_older = false) {
   const auto unlink = [&](const std::string& file) {
     if (::unlinkat(from.fd.get(), file.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(file));
   };
-  unlink(std::string(cairn::detail::index_file));
+  const std::string index(cairn::detail::index_file);
+  if (!is_older) unlink(index);
   bool is_empty = true;
   for (const auto& entry : from.entries()) {
-    if (cairn::detail::is_own_file(entry))
+    if (!cairn::detail::is_own_file(entry))
+      is_empty = false;
+    else if (entry != index)
       unlink(entry);
-    else
-      is_empty = heir != nullptr && move_file(from, entry, *heir) && is_empty;
   }
+  if (is_older) unlink(index);
   if (is_empty) ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
 }
 
-/// The directory in which the checkpoint is while it is being replaced; empty if there is none.
-[[nodiscard]] inline std::string find_replaced(const open_directory& root, std::string_view name) {
-  for (const auto& entry : root.entries())
-    if (hidden_checkpoint(entry, replaced_prefix) == name && has_index(root, entry)) return entry;
-  return {};
-}
-
-/// Whether `name` leads nowhere now, or to something that `has_index` has not seen.
-[[nodiscard]] inline bool has_changed(const open_directory& root, const std::string& name) {
-  const auto there = posix::open_at(root.fd.get(), name, O_PATH | O_NOFOLLOW);
-  struct stat about{};
-  const auto has_index_now = [&] {
-    return cairn::detail::parse_checkpoint_name(checkpoint_in(name))
-               ? ::fstatat(there.get(), cairn::detail::index_file.data(), &about, AT_SYMLINK_NOFOLLOW) == 0
-               : cairn::detail::is_checkpoint_name(checkpoint_in(name)) && has_own_index(there.get(), root.file(name));
-  };
-  return !there || has_index_now() || !posix::is_same(root.fd.get(), name, there.get());
-}
-
-/// The names of the checkpoints in `root`, also of those that are being replaced. Those in `known` are not looked at. False if a name has led to
-/// something else meanwhile, so that its checkpoint may be missing.
-[[nodiscard]] inline bool list_checkpoints(const open_directory& root, const std::set<std::string>& known,
-                                           std::vector<std::string>& names) {
-  names.clear();
-  bool is_complete = true;
-  for (const auto& entry : root.entries()) {
-    std::string replaced(hidden_checkpoint(entry, replaced_prefix));
-    if (replaced.empty() && entry.front() == '.') continue;
-    if (known.contains(entry) || has_index(root, entry) || (!replaced.empty() && has_index(root, replaced)))
-      names.push_back(replaced.empty() ? entry : std::move(replaced));
-    else if (has_changed(root, entry))
-      is_complete = false;
+/// Deletes the generations, of one checkpoint or of all, that a newer one has followed, in their places: nobody looks
+/// for them any more. `sync`: makes the newer ones durable before. What cannot be deleted, or is somebody else's,
+/// stays.
+inline void delete_older(const open_directory& root, std::string_view of, bool sync) {
+  const auto all = generations(root, of);
+  for (auto at = all.begin(); at != all.end(); ++at) {
+    try {
+      const auto entry = directory_name(*at);
+      const auto same_name = [&](const auto& each) { return each.name == at->name; };
+      const auto end = std::find_if_not(at, all.end(), same_name);
+      if (end - at == 1) continue;
+      const auto older = open_in(root, entry);
+      // Now, and not before `older` was opened: `settle` may have given its name to the newer one.
+      const bool is_followed = std::any_of(at + 1, end, [&](const auto& newer) { return is_published(root, newer); });
+      if (!older.fd || !is_followed) continue;
+      require_own(older);
+      if (sync) posix::sync(root.fd.get(), root.path);
+      delete_directory(root, entry, older, true);
+    } catch (const error&) {
+    }
   }
-  return is_complete;
 }
 
 /// Times of files, as the file system counts them, which may differ from the clock of this host.
@@ -223,9 +225,8 @@ using file_time = std::chrono::nanoseconds;
 }
 
 /// A hidden name for the checkpoint `name` that no directory in `root` has.
-[[nodiscard]] inline std::string new_hidden_name(const open_directory& root, std::string_view prefix,
-                                                 std::string_view name) {
-  return hidden_name(prefix, name, new_attempt(machine_id(device_of(root)), process_id()));
+[[nodiscard]] inline std::string new_hidden_name(const open_directory& root, std::string_view name) {
+  return hidden_name(name, new_attempt(machine_id(device_of(root)), process_id()));
 }
 
 /// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned time.
@@ -234,7 +235,7 @@ using file_time = std::chrono::nanoseconds;
   return now - silent_leases * lease;
 }
 
-/// What of the hidden directories is to be completed.
+/// What of the leftovers is to be removed.
 struct recovery {
   std::string_view name{};            ///< only those of this checkpoint; empty: all
   std::string_view own{};             ///< the caller's directory
@@ -257,35 +258,34 @@ struct recovery {
   });
 }
 
-/// Completes what crashed processes began: deletes temporary directories, and restores a checkpoint that was being replaced if the new one is
-/// not there. Passes over what a live process holds, and returns the names of those of these directories that are of this machine.
+/// Removes what crashed processes left:
+///
+/// | what is found                                      | who may live                             | what is done   |
+/// | -------------------------------------------------- | ---------------------------------------- | -------------- |
+/// | `.tmp-` of this machine, locked                    | who writes or deletes it                 | stays          |
+/// | `.tmp-` of this machine                            | nobody                                   | is deleted     |
+/// | `.tmp-` of another machine, of a dead former owner | nobody                                   | is deleted     |
+/// | `.tmp-` of another machine                         | its writer, until it has been silent     | stays till then|
+/// | a generation and a newer one that is published     | a reader, or who is about to delete it   | is deleted     |
+///
+/// Returns the names of those that are locked.
 inline std::vector<std::string> recover(const open_directory& root, const recovery& what) {
   std::vector<std::string> live;
   for (const auto& entry : root.entries()) {
-    const auto replaced = hidden_checkpoint(entry, replaced_prefix);
-    const std::string of(replaced.empty() ? hidden_checkpoint(entry, temporary_prefix) : replaced);
+    const auto of = hidden_checkpoint(entry);
     if (!cairn::detail::is_checkpoint_name(of) || (!what.name.empty() && of != what.name) || entry == what.own)
       continue;
     try {
       const auto left = open_in(root, entry);
       if (!left.fd) continue;
-      if (!posix::try_lock(left.fd.get(), left.path)) {
+      if (!posix::try_lock(left.fd.get(), left.path))
         live.push_back(entry);
-        continue;
-      }
-      if (!posix::is_same(root.fd.get(), entry, left.fd.get())) continue;  // published or deleted in the meantime
-      const bool is_needed = !replaced.empty() && !has_index(root, of);
-      if ((replaced.empty() || is_needed) && !is_abandoned(entry, left, what)) continue;
-      if (is_needed && has_index_file(root, entry)) {
-        static_cast<void>(rename_in(root, entry, of, left));  // if that fails it stays what a reader of `of` gets
-        continue;
-      }
-      static_cast<void>(::fsync(root.fd.get()));  // the crashed process may not have: the newer name comes first
-      const auto newer = open_in(root, of);
-      delete_directory(root, entry, left, newer.fd ? &newer : nullptr);
-    } catch (const error&) {  // somebody else's
+      else if (posix::is_same(root.fd.get(), entry, left.fd.get()) && is_abandoned(entry, left, what))
+        delete_directory(root, entry, left);  // else it has been published or deleted in the meantime
+    } catch (const error&) {                  // somebody else's
     }
   }
+  delete_older(root, what.name, true);
   return live;
 }
 

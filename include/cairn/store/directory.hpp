@@ -28,11 +28,19 @@ namespace detail {
 class place_lock;
 class shared_lock;
 
+/// Whether a checkpoint of this name is published in the directory `path`. False also where that cannot be found out.
+[[nodiscard]] bool has_publication(const std::string& path, std::string_view name);
+
+/// Gives the newest generation of a checkpoint in `path` the name of the first, if that is free: where users look for
+/// what they have saved by a path.
+void settle(const std::string& path, std::string_view name);
+
 }  // namespace detail
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
 /// does not change it, and messages have the absolute path. Each checkpoint is written under a temporary name, synced and
-/// renamed. Copies share the lock.
+/// renamed to a free name: "a" or, while that is there, "a~2" and so on. The highest number is the checkpoint; then the
+/// others are removed. Copies share the lock.
 class directory {
  public:
   explicit directory(std::string root, directory_options options = {});
@@ -47,8 +55,8 @@ class directory {
   /// Also from other hosts. errc::not_found when the attempt has been published or has ended.
   [[nodiscard]] std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] std::vector<std::string> list() const;
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const;
-  [[nodiscard]] std::unique_ptr<source> open(std::string_view name, std::string_view file) const;
+  /// Needs read permission for the root.
+  [[nodiscard]] std::shared_ptr<const publication> open(std::string_view name) const;
   void remove(std::string_view name);
 
  private:

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -30,8 +29,8 @@ namespace detail {
 /// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes checkpoints then. Thread-safe.
 class shared_lock {
  public:
-  /// Names of checkpoints that are there if their directories are.
-  struct checkpoints {
+  /// Directories that are published if they are there.
+  struct directories {
     std::set<std::string> names;
     std::uint64_t removals = 0;
   };
@@ -46,28 +45,28 @@ class shared_lock {
     known_.names.clear();
   }
 
-  [[nodiscard]] checkpoints known() const {
+  [[nodiscard]] directories known() const {
     const std::lock_guard guard(mutex_);
     return known_;
   }
   /// What a list that began with `before` has found.
-  void learn(checkpoints before, const std::vector<std::string>& found) {
-    before.names.clear();  // those without a step in their names may be replaced by others
-    std::copy_if(found.begin(), found.end(), std::inserter(before.names, before.names.end()),
-                 [](const std::string& name) { return cairn::detail::parse_checkpoint_name(name).has_value(); });
+  void learn(directories before, const std::vector<generation>& found) {
+    before.names.clear();  // those without a step in their names may be removed by others
+    for (const auto& each : found)
+      if (cairn::detail::parse_checkpoint_name(each.name)) before.names.insert(directory_name(each));
     const std::lock_guard guard(mutex_);
     if (before.removals == known_.removals) known_ = std::move(before);
   }
   void forget(std::string_view name) {
     const std::lock_guard guard(mutex_);
-    known_.names.erase(std::string(name));
+    std::erase_if(known_.names, [&](const auto& each) { return cairn::detail::parse_generation(each)->name == name; });
     ++known_.removals;
   }
 
  private:
   mutable std::mutex mutex_;
   std::weak_ptr<const place_lock> lock_;
-  checkpoints known_;
+  directories known_;
 };
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
@@ -97,41 +96,68 @@ inline void refuse_checkpoint(const open_directory& root) {
     fail(errc::invalid, {root.path, " is a checkpoint, and no place of checkpoints: give the directory above it"});
 }
 
-/// Opens the directory of a published checkpoint. errc::not_found.
-[[nodiscard]] inline open_directory open_checkpoint(const std::string& root, std::string_view name) {
-  cairn::detail::require_checkpoint_name(name);
-  const auto path = sentence({root, "/", name});
-  const auto open = [&](const std::string& at) {
-    open_directory there{path, posix::open_at(AT_FDCWD, at, O_RDONLY | O_DIRECTORY)};
-    if (!there.fd && !posix::is_gone(errno) && errno != ENOTDIR) fail_io("open the directory", path);
-    return there;
-  };
-  auto there = open(path);
-  if (!there.fd) {  // it may be in the middle of being replaced, or just have been
-    const auto in = open_root(root, false);
-    const auto replaced = in->fd ? find_replaced(*in, name) : std::string();
-    if (!replaced.empty()) there = open(in->file(replaced));
-    if (!there.fd) there = open(path);
-  }
-  if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", path});
-  return there;
+/// The beginning of the index in a directory, with its checksum; empty where it cannot be read.
+[[nodiscard]] inline std::string index_mark(const open_directory& there) {
+  const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  if (!index && !is_foreign(errno)) fail_io("open", there.file(cairn::detail::index_file));
+  if (!index || !posix::is_regular(index.get())) return {};
+  const auto mark = posix::beginning_of(index.get(), cairn::detail::index_opening.size() + 16);
+  if (!mark && !posix::is_damaged(errno)) fail_io("read", there.file(cairn::detail::index_file));
+  return mark.value_or("");
 }
 
-/// Gives a checkpoint that is to be deleted a temporary name: the next owner of the root removes it if this process crashes. Returns its
-/// name afterwards: the old one if it holds files of others, which stay.
-inline std::string rename_before_removal(const open_directory& root, const std::string& name,
-                                         const open_directory& there) {
+/// The files of one directory. It is opened for each file, since the links of a chain may be more than the files that a
+/// process may have open, and told by its index: other files may have its name by then.
+class directory_publication final : public publication {
+ public:
+  explicit directory_publication(const open_directory& there) : path_(there.path), mark_(index_mark(there)) {}
+
+  [[nodiscard]] std::string location() const override { return path_; }
+  [[nodiscard]] std::vector<std::string> files() const override {
+    auto names = open_again().entries();
+    cairn::detail::sort_items(names, std::less<>());
+    return names;
+  }
+  [[nodiscard]] std::unique_ptr<source> open(std::string_view file) const override {
+    const auto there = open_again();
+    return std::make_unique<file_source>(there.fd.get(), std::string(file), there.file(file));
+  }
+
+ private:
+  [[nodiscard]] open_directory open_again() const {
+    open_directory there{path_, posix::open_at(AT_FDCWD, path_, O_RDONLY | O_DIRECTORY)};
+    if (!there.fd && !posix::is_gone(errno) && errno != ENOTDIR) fail_io("open the directory", path_);
+    if (!there.fd || index_mark(there) != mark_)
+      fail(errc::not_found, {"the checkpoint ", path_, " has been removed since it was opened"});
+    return there;
+  }
+
+  std::string path_, mark_;
+};
+
+/// Removes a publication. Its directory gets a temporary name before, on the disk too if `durable`: the next owner of
+/// the root deletes it if this process crashes. Where it holds files of others, these stay in it, under its name.
+/// errc::not_found.
+inline void remove_publication(const open_directory& root, const generation& which, bool durable) {
+  auto entry = directory_name(which);
+  const auto there = open_in(root, entry);
+  if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
+  require_own(there);
   const auto entries = there.entries();
-  if (!std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return name;
-  if (!posix::try_lock(there.fd.get(), there.path)) return name;
-  auto temporary = new_hidden_name(root, temporary_prefix, name);
-  return rename_in(root, name, temporary, there) ? temporary : name;
+  const auto temporary = new_hidden_name(root, which.name);
+  const bool is_hidden = std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file) &&
+                         posix::try_lock(there.fd.get(), there.path) && rename_in(root, entry, temporary, there);
+  if (is_hidden) entry = temporary;
+  if (durable && is_hidden) posix::sync(root.fd.get(), root.path);
+  delete_directory(root, entry, there);
+  if (durable && !is_hidden)
+    posix::sync((posix::is_same(root.fd.get(), entry, there.fd.get()) ? there : root).fd.get(), there.path);
 }
 
 /// Syncs the checkpoints that a store with `durable = false` has left in the page cache: new deltas may be built on them.
-inline void sync_existing(const open_directory& root, const std::vector<std::string>& checkpoints) {
-  for (const auto& name : checkpoints) {
-    const auto there = open_in(root, name);
+inline void sync_existing(const open_directory& root) {
+  for (const auto& each : publications(root)) {
+    const auto there = open_in(root, directory_name(each));
     if (!there.fd) continue;
     for (const auto& entry : there.entries()) {
       if (!cairn::detail::is_own_file(entry)) continue;
@@ -171,7 +197,7 @@ ownership directory::lock() {
                                                        });
   detail::recover(
       *root, {.former_writer = lock->former_writer(), .before = detail::abandoned_before(lock->now(), options_.lease)});
-  if (options_.durable) detail::sync_existing(*root, list());
+  if (options_.durable) detail::sync_existing(*root);
   lock_->store(lock);
   return lock;
 }
@@ -190,7 +216,7 @@ std::unique_ptr<transaction> directory::begin(std::string_view name) {
 std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
   const auto root = detail::open_root(path_, false);
-  if (detail::attempt_of(detail::hidden_name(detail::temporary_prefix, name, attempt)) != attempt || !root->fd)
+  if (detail::attempt_of(detail::hidden_name(name, attempt)) != attempt || !root->fd)
     fail(errc::not_found, {"nobody is saving to ", path_, "/", name, " as attempt ", attempt});
   return std::make_unique<detail::joined_transaction>(*root, name, attempt, options_.durable);
 }
@@ -199,30 +225,30 @@ std::vector<std::string> directory::list() const {
   const auto lock = lock_->load();
   const bool is_owner = lock && lock->is_here();
   if (is_owner) lock->check_root();
-  const auto known = is_owner ? lock_->known() : detail::shared_lock::checkpoints{};
+  const auto known = is_owner ? lock_->known() : detail::shared_lock::directories{};
   const auto root = detail::open_root(path_, false);
   if (!root->fd) return {};
+  const auto found = detail::publications(*root, {}, known.names);
+  if (is_owner) lock_->learn(known, found);
+  if (found.empty()) detail::refuse_checkpoint(*root);
   std::vector<std::string> names;
-  constexpr int most = 100;
-  for (int tries = 1; !detail::list_checkpoints(*root, known.names, names); ++tries)
-    if (tries == most) fail(errc::busy, {path_, " cannot be listed: other processes change it all the time"});
-  if (is_owner) lock_->learn(known, names);
-  if (names.empty()) detail::refuse_checkpoint(*root);
+  for (const auto& each : found)
+    if (names.empty() || names.back() != each.name) names.push_back(each.name);
   cairn::detail::sort_items(names, checkpoint_before);
-  names.erase(std::unique(names.begin(), names.end()), names.end());  // crashes may have hidden several of one name
   return names;
 }
 
-std::vector<std::string> directory::files(std::string_view name) const {
-  const auto there = detail::open_checkpoint(path_, name);
-  auto names = there.entries();
-  cairn::detail::sort_items(names, std::less<>());
-  return names;
-}
-
-std::unique_ptr<source> directory::open(std::string_view name, std::string_view file) const {
-  const auto there = detail::open_checkpoint(path_, name);
-  return std::make_unique<detail::file_source>(there.fd.get(), std::string(file), there.file(file));
+std::shared_ptr<const publication> directory::open(std::string_view name) const {
+  cairn::detail::require_checkpoint_name(name);
+  const auto root = detail::open_root(path_, false);
+  constexpr int most = 20;
+  for (int tries = 0; root->fd && tries < most; ++tries) {  // a newer one may be published meanwhile
+    const auto newest = detail::newest_directory(*root, name);
+    detail::open_directory there{root->file(newest), posix::open_at(root->fd.get(), newest, O_RDONLY | O_DIRECTORY)};
+    if (there.fd) return std::make_shared<detail::directory_publication>(there);
+    if (!posix::is_gone(errno) && errno != ENOTDIR) fail_io("open the directory", there.path);
+  }
+  fail(errc::not_found, {"there is no checkpoint ", path_, "/", name});
 }
 
 void directory::remove(std::string_view name) {
@@ -231,15 +257,29 @@ void directory::remove(std::string_view name) {
   detail::guarded(lock, [&] {
     const auto root = detail::open_root(path_, !lock);
     detail::recover(*root, {.name = name});
-    const auto there = detail::open_in(*root, std::string(name));
-    if (!there.fd) fail(errc::not_found, {"there is no checkpoint ", there.path});
-    detail::require_own(there);
+    auto all = detail::publications(*root, name);
+    if (all.empty()) all.push_back({std::string(name)});  // it may be damaged
     lock_->forget(name);
-    const auto now_at = detail::rename_before_removal(*root, std::string(name), there);
-    if (options_.durable && now_at != name) posix::sync(root->fd.get(), root->path);  // before its index is deleted
-    detail::delete_directory(*root, now_at, there, nullptr);
+    for (const auto& each : all)  // the newest last: what is left is no older one
+      detail::remove_publication(*root, each, options_.durable);
     lock_->forget(name);  // a list may have found it meanwhile
   });
 }
 
+namespace detail {
+
+bool has_publication(const std::string& path, std::string_view name) {
+  const auto root = open_root(path, false);
+  return root->fd && cairn::detail::is_checkpoint_name(name) && !publications(*root, name).empty();
+}
+
+void settle(const std::string& path, std::string_view name) {
+  const auto root = open_root(path, true);
+  if (generations(*root, name).size() != 1) return;  // another one would be the newest then
+  const auto newest = newest_directory(*root, name);
+  const auto there = open_in(*root, newest);
+  if (there.fd && newest != name) static_cast<void>(rename_in(*root, newest, std::string(name), there));
+}
+
+}  // namespace detail
 }  // namespace cairn::inline v0_1::stores

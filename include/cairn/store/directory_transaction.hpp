@@ -73,7 +73,7 @@ class new_files {
 class joined_transaction final : public transaction {
  public:
   joined_transaction(const open_directory& root, std::string_view name, std::string_view attempt, bool durable)
-      : files_(root.file(name), durable, nullptr), here_(open_in(root, hidden_name(temporary_prefix, name, attempt))) {
+      : files_(root.file(name), durable, nullptr), here_(open_in(root, hidden_name(name, attempt))) {
     if (!here_.fd) fail(errc::not_found, {"nobody is saving to ", root.file(name), " as attempt ", attempt});
   }
 
@@ -116,7 +116,7 @@ class directory_transaction final : public transaction {
         lease_(lease),
         durable_(durable),
         files_(root_->file(name_), durable, lock_) {
-    if (const auto there = open_in(*root_, name_); there.fd) require_own(there);
+    if (const auto there = open_in(*root_, newest_directory(*root_, name_)); there.fd) require_own(there);
     claim();
   }
 
@@ -124,23 +124,12 @@ class directory_transaction final : public transaction {
     if (is_published_) return;
     files_.close();
     try {
-      if (!posix::is_same(root_->fd.get(), name_, here_.fd.get())) delete_directory(*root_, attempt_, here_, nullptr);
+      if (posix::is_same(root_->fd.get(), attempt_, here_.fd.get())) delete_directory(*root_, attempt_, here_);
     } catch (...) {  // the next transaction of this name, or the next owner, removes it
     }
   }
 
   sink& create(std::string_view file, std::uint64_t bytes) override { return files_.create(here_, file, bytes); }
-
-  /// By a hard link, which not all file systems have.
-  bool keep(std::string_view file) override {
-    const auto there = open_in(*root_, name_);
-    const std::string entry(file);
-    if (!there.fd) return false;
-    if (::linkat(there.fd.get(), entry.c_str(), here_.fd.get(), entry.c_str(), 0) == 0) return true;
-    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP && errno != EMLINK)
-      guarded(lock_, [&] { fail_io("link", there.file(file)); });
-    return false;
-  }
 
   void prepare() override {
     guarded(lock_, [&] { files_.prepare(here_); });
@@ -155,7 +144,7 @@ class directory_transaction final : public transaction {
       rename_into_place();
       is_published_ = true;
       if (durable_) posix::sync(root_->fd.get(), root_->path);
-      if (replaced_.fd) delete_replaced();
+      delete_older(*root_, name_, false);
     });
   }
 
@@ -164,7 +153,7 @@ class directory_transaction final : public transaction {
   void claim() {
     constexpr int most = 20;
     for (int tries = 0; tries < most; ++tries) {
-      attempt_ = new_hidden_name(*root_, temporary_prefix, name_);
+      attempt_ = new_hidden_name(*root_, name_);
       if (::mkdirat(root_->fd.get(), attempt_.c_str(), 0777) != 0) {
         if (errno == EEXIST) continue;
         fail_io("create the directory", root_->file(attempt_));
@@ -195,46 +184,24 @@ class directory_transaction final : public transaction {
     return false;
   }
 
+  /// To the first free name of a generation above those that are there. A rename replaces no directory that has files.
   void rename_into_place() {
-    if (rename_in(*root_, attempt_, name_, here_)) return;
-    if (errno != EEXIST) fail_io("publish", root_->file(name_));
-    replaced_ = open_in(*root_, name_);
-    if (!posix::try_lock(replaced_.fd.get(), replaced_.path))
-      fail(errc::busy, {"another process is saving to ", replaced_.path});
-    replaced_name_ = attempt_;
-    if (exchange_in(*root_, attempt_, name_, here_)) return;
-    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) fail_io("publish", root_->file(name_));
-    hide_and_publish();
-  }
-
-  /// For file systems that cannot exchange names. Where a crash comes between the two renames, readers find the older checkpoint under its
-  /// hidden name, and `recover` gives it its name back.
-  void hide_and_publish() {
-    replaced_name_ = new_hidden_name(*root_, replaced_prefix, name_);
-    if (!rename_in(*root_, name_, replaced_name_, replaced_)) fail_io("replace", root_->file(name_));
-    if (rename_in(*root_, attempt_, name_, here_)) return;
-    const int failure = errno;
-    static_cast<void>(rename_in(*root_, replaced_name_, name_, replaced_));
-    fail_io("publish", root_->file(name_), failure);
-  }
-
-  /// Files in the older checkpoint that are not Cairn's move to the new one.
-  void delete_replaced() noexcept {
-    try {
-      delete_directory(*root_, replaced_name_, replaced_, &here_);
-    } catch (...) {  // the new one is published; the next transaction or owner removes the rest
+    const auto there = generations(*root_, name_);
+    for (auto next = there.empty() ? generation{name_} : there.back();; ++next.number) {
+      if (rename_in(*root_, attempt_, directory_name(next), here_)) return;
+      if (errno != EEXIST) fail_io("publish", root_->file(name_));
     }
   }
 
   std::shared_ptr<const open_directory> root_;
   std::shared_ptr<const place_lock> lock_;
   std::string name_;
-  std::string attempt_, replaced_name_;  // the names of the directories
+  std::string attempt_;  // the name of the directory
   std::chrono::milliseconds lease_;
   bool durable_;
   bool is_published_ = false;
-  open_directory here_, replaced_;
-  posix::closed_in_children closed_{here_.fd}, closed_replaced_{replaced_.fd};
+  open_directory here_;
+  posix::closed_in_children closed_{here_.fd};
   new_files files_;
 };
 

@@ -60,12 +60,12 @@ class file_pool {
 /// A file that its pool may close between two reads. Thread-safe.
 class pooled_file final : public stores::source {
  public:
-  /// Opens the file. `again`: not for the first time. It must then be the same file, or an error is thrown.
-  using opener = std::function<std::unique_ptr<stores::source>(bool again)>;
+  /// Opens the file: the same one each time.
+  using opener = std::function<std::unique_ptr<stores::source>()>;
 
   /// Opens the file.
   pooled_file(std::shared_ptr<file_pool> pool, opener open) : pool_(std::move(pool)), open_(std::move(open)) {
-    static_cast<void>(open_now(false));
+    size_ = open_now()->size();
   }
 
   ~pooled_file() override {
@@ -90,7 +90,7 @@ class pooled_file final : public stores::source {
     if (auto file = if_open()) return file;
     const std::lock_guard lock(opening_);
     auto file = if_open();  // another thread may have opened it
-    return file ? file : open_now(true);
+    return file ? file : open_now();
   }
 
   [[nodiscard]] pointer if_open() const {
@@ -100,12 +100,11 @@ class pooled_file final : public stores::source {
     return place_->file;
   }
 
-  [[nodiscard]] pointer open_now(bool again) const {
+  [[nodiscard]] pointer open_now() const {
     file_pool::entries added(1);
     make_room();
     try {
-      added.front() = {this, open_(again)};
-      if (!again) size_ = added.front().file->size();
+      added.front() = {this, open_()};
     } catch (...) {
       const std::lock_guard lock(pool_->mutex_);
       --pool_->opening_;
@@ -135,8 +134,8 @@ class pooled_file final : public stores::source {
 
   std::shared_ptr<file_pool> pool_;
   opener open_;
-  mutable std::uint64_t size_ = 0;  // set by the constructor
-  mutable std::mutex opening_;      // held while the file is opened again
+  std::uint64_t size_ = 0;
+  mutable std::mutex opening_;  // held while the file is opened again
   // guarded by the mutex of the pool
   mutable bool is_open_ = false;
   mutable file_pool::entries::iterator place_;  // if it is open

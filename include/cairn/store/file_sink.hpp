@@ -23,7 +23,7 @@ class file_source final : public source {
   /// Opens `file` in an open directory (or AT_FDCWD); `where` is its path for messages.
   file_source(int directory, const std::string& file, std::string where) : where_(std::move(where)) {
     file_ = posix::open_at(directory, file, O_RDONLY | O_NONBLOCK);  // opening a pipe must not wait for a writer
-    if (!file_ && (errno == ENOENT || errno == ENOTDIR)) fail(errc::not_found, {"there is no file ", where_});
+    if (!file_ && (posix::is_gone(errno) || errno == ENOTDIR)) fail(errc::not_found, {"there is no file ", where_});
     struct stat about{};
     if (!file_ || ::fstat(file_.get(), &about) != 0) fail_io("open", where_);
     if (!S_ISREG(about.st_mode)) fail(errc::corrupt, {where_, " is not a regular file"});

@@ -26,9 +26,8 @@ namespace cairn::inline v0_1::detail {
 
 namespace cairn::inline v0_1::stores::detail {
 
-/// `.tmp-<name>.<attempt>`: is being written or deleted. `.old-<name>.<attempt>`: a checkpoint that is being replaced, on a file system that
-/// cannot exchange names; it is the checkpoint `<name>` while there is no other one.
-inline constexpr std::string_view temporary_prefix = ".tmp-", replaced_prefix = ".old-";
+/// `.tmp-<name>.<attempt>`: is being written or deleted.
+inline constexpr std::string_view temporary_prefix = ".tmp-";
 
 inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digits = 8,
                              attempt_digits = machine_digits + process_digits + random_digits;
@@ -42,8 +41,8 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
                    std::string_view(digits).substr(digits.size() - random_digits)});
 }
 
-[[nodiscard]] inline std::string hidden_name(std::string_view prefix, std::string_view name, std::string_view attempt) {
-  return sentence({prefix, name, ".", attempt});
+[[nodiscard]] inline std::string hidden_name(std::string_view name, std::string_view attempt) {
+  return sentence({temporary_prefix, name, ".", attempt});
 }
 
 /// The attempt at the end of a hidden name; empty for names of others.
@@ -62,10 +61,10 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
                                                         : attempt.substr(0, machine_digits + process_digits);
 }
 
-/// The checkpoint's name in a name with that prefix and the digits of an attempt; empty for other names, which are not Cairn's.
-[[nodiscard]] inline std::string_view hidden_checkpoint(std::string_view entry, std::string_view prefix) {
-  if (!entry.starts_with(prefix)) return {};
-  entry.remove_prefix(prefix.size());
+/// The checkpoint's name in a hidden name; empty for other names, which are not Cairn's.
+[[nodiscard]] inline std::string_view hidden_checkpoint(std::string_view entry) {
+  if (!entry.starts_with(temporary_prefix)) return {};
+  entry.remove_prefix(temporary_prefix.size());
   const auto attempt = attempt_of(entry);
   return attempt.empty() ? attempt : entry.substr(0, entry.size() - attempt.size() - 1);
 }

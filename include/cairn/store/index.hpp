@@ -11,7 +11,7 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/store/layout.hpp"
 #include "cairn/store/naming.hpp"
 
@@ -47,6 +47,9 @@ struct checkpoint_index {
 /// The text of index.json. errc::invalid for text that is not UTF-8.
 [[nodiscard]] std::string write_index(const checkpoint_index& index);
 
+/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its only key.
+[[nodiscard]] std::string write_structure(const structure& all);
+
 enum class index_part : std::uint8_t {
   all,
   metadata  ///< no leaves and no structure, whose text is not parsed: what lists of checkpoints need
@@ -57,12 +60,26 @@ enum class index_part : std::uint8_t {
 [[nodiscard]] checkpoint_index parse_index(std::string_view text, std::string_view origin,
                                            index_part part = index_part::all);
 
-/// Reads the index of a published checkpoint.
-[[nodiscard]] checkpoint_index read_index(const any_store& store, std::string_view name,
-                                          index_part part = index_part::metadata);
+/// Reads the index of a checkpoint.
+[[nodiscard]] checkpoint_index read_index(const stores::publication& of, index_part part = index_part::metadata);
 
-/// Whether this checkpoint and all that it is built on are still published. Others may have removed or replaced them. False also if an
-/// index cannot be read. Reads the index of each link.
+/// Whether this checkpoint and all that it is built on are still published. Others may have removed them. False also if
+/// an index cannot be read. Reads the index of each link.
 [[nodiscard]] bool is_published(const any_store& store, checkpoint_ref which);
+
+/// Calls `use` with the newest publication of a checkpoint; again where that has gone meanwhile, as when a newer one is
+/// published. errc::not_found.
+template <class Use>
+auto with_newest(const any_store& store, std::string_view name, const Use& use) {
+  constexpr int most = 20;
+  for (int tries = 1;; ++tries) {
+    const auto newest = store.open(name);
+    try {
+      return use(newest);
+    } catch (const error& cause) {
+      if (cause.code() != errc::not_found || tries == most) throw;
+    }
+  }
+}
 
 }  // namespace cairn::inline v0_1::detail

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <span>
 #include <utility>
@@ -12,11 +11,10 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/indexed_leaves.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/safetensors.hpp"
-#include "cairn/store/shard_metadata.hpp"
-#include "cairn/store/structure.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 
@@ -42,108 +40,131 @@ std::uint64_t index_checksum(std::string_view text) {
   return sum.value();
 }
 
-inline void write_info(json_writer& json, const checkpoint_info& info) {
-  json.key("metrics").begin_object();
-  for (const auto& [name, value] : info.metrics) json.key(name, "the metric").real(value);
-  json.end_object();
-  if (!info.metadata.empty()) {
-    json.key("user").begin_object();
-    for (const auto& [name, text] : info.metadata) json.key(name, "the metadata key").text(text, "the metadata");
-    json.end_object();
+/// {"name":"step-000000120","id":"0123456789abcdef"}
+template <class Io>
+void describe(Io& io, described<Io, checkpoint_ref>& parent) {
+  io.object([&] {
+    io.field("name", parent.name);
+    io.field("id", [&] { describe_digits(io, parent.id); });
+  });
+  io.require(is_checkpoint_name(parent.name), "cannot name a checkpoint");
+}
+
+template <class Io>
+void describe(Io& io, described<Io, index_shard>& shard) {
+  io.line();
+  io.object([&] {
+    io.field("file", shard.file);
+    io.field("bytes", shard.bytes);
+    io.field("header_xxh3", [&] { describe_digits(io, shard.header_checksum); });
+    io.optional("role", shard.role);
+  });
+}
+
+template <class Io>
+void describe_leaf(Io& io, described<Io, stored_leaf>& leaf, described<Io, leaf_storage>& storage) {
+  layout_text<Io> layout;
+  maybe<Io, leaf_encoding> encoded{};
+  maybe<Io, restored_loss> restored{};
+  if constexpr (!Io::reads) {
+    layout = text_of(storage.layout);
+    encoded = storage.encoded.get();
+    restored = storage.restored.get();
   }
-  if (!info.notes.empty()) {
-    json.key("notes").begin_object();
-    for (const auto& [name, numbers] : info.notes) {
-      json.key(name, "the note").begin_list();
-      for (const double number : numbers) json.real(number);
-      json.end_list();
-    }
-    json.end_object();
+  io.line();
+  io.object([&] {
+    io.field("path", leaf.path);
+    io.field("dtype", leaf.type);
+    io.field("shape", [&] { describe_shape(io, leaf.shape); });
+    describe_layout(io, layout);
+    describe_encoding(io, encoded);
+    io.optional("restored", restored);
+  });
+  if constexpr (Io::reads) {
+    auto made = layout_of(std::move(layout));
+    io.require(made.has_value(), "does not say in one way where the leaf is");
+    io.require(!encoded || !encoded->codec.empty(), "is encoded by no codec");
+    storage.layout = std::move(*made);
+    if (encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*encoded));
+    if (restored) storage.restored = std::make_shared<const restored_loss>(*restored);
   }
 }
 
+template <class Io>
+void describe_metadata(Io& io, described<Io, checkpoint_index>& index, std::string_view origin) {
+  std::string checksum(zero_checksum), format = "cairn", version(format_version);
+  io.object([&] {
+    io.field("checksum", checksum);
+    io.field("format", format);
+    io.field("version", version);
+    require_version(version, origin);
+    io.field("step", index.info.step);
+    io.field("total_size", index.total_size);
+    io.optional("parent", index.parent);
+    if (Io::reads || index.id) io.optional("id", [&] { describe_digits(io, index.id); });
+    io.field("metrics", index.info.metrics);
+    io.optional("user", index.info.metadata);
+    io.optional("notes", index.info.notes);
+    io.field("shards", index.shards);
+  });
+  io.require(format == "cairn", "are not of the format \"cairn\"");
+  if constexpr (Io::reads)
+    for (auto& [name, numbers] : index.info.notes) numbers.shrink_to_fit();
+}
+
+template <class Io>
+void describe_leaves(Io& io, described<Io, checkpoint_index>& index) {
+  auto& leaves = index.leaves;
+  io.list(leaves.size(), [&](std::size_t i) {
+    if constexpr (Io::reads) {
+      leaves.emplace_back();
+      index.storage.emplace_back();
+    }
+    describe_leaf(io, leaves[i], index.storage[i]);
+    io.require(i == 0 || leaves[i - 1].path < leaves[i].path, "does not have a path above that of the leaf before");
+  });
+}
+
+/// The files of the leaves that are in one piece: for other programs.
+template <class Io>
+void describe_weight_map(Io& io, described<Io, checkpoint_index>& index) {
+  if constexpr (Io::reads)
+    io.skip();
+  else
+    io.object([&] {
+      for (std::size_t i = 0; i < index.leaves.size(); ++i)
+        if (const auto& layout = index.storage[i].layout; layout.cuts == nullptr) {
+          io.line();
+          io.field(index.leaves[i].path, index.shards[layout.shard].file);
+        }
+    });
+}
+
+template <class Io>
+void describe(Io& io, described<Io, checkpoint_index>& index, std::string_view origin, index_part part) {
+  io.object([&] {
+    io.field("metadata", [&] { describe_metadata(io, index, origin); });
+    if constexpr (Io::reads)
+      if (part == index_part::metadata) return io.ignore_rest();
+    io.line();
+    io.field("leaves", [&] { describe_leaves(io, index); });
+    io.line();
+    io.field("structure", index.structure);
+    io.line();
+    io.field("weight_map", [&] { describe_weight_map(io, index); });
+  });
+}
+
+std::string write_structure(const structure& all) { return to_json(all); }
+
 std::string write_index(const checkpoint_index& index) {
-  json_writer json;
-  json.begin_object().key("metadata").begin_object();
-  json.key("checksum").text(zero_checksum).key("format").text("cairn").key("version").text(format_version);
-  json.key("step").natural(index.info.step).key("total_size").natural(index.total_size);
-  if (index.parent) write_parent(json.key("parent"), *index.parent);
-  if (index.id) json.key("id").text(to_hex(*index.id));
-  write_info(json, index.info);
-  json.key("shards").begin_list();
-  for (const auto& shard : index.shards) {
-    json.line().begin_object().key("file").text(shard.file, "the file").key("bytes").natural(shard.bytes);
-    json.key("header_xxh3").text(to_hex(shard.header_checksum));
-    if (!shard.role.empty()) json.key("role").text(shard.role, "the role");
-    json.end_object();
-  }
-  json.end_list().end_object().line().key("leaves").begin_list();
-  for (std::size_t i = 0; i < index.leaves.size(); ++i) write_leaf(json, index.leaves[i], index.storage[i]);
-  json.end_list().line();
-  write_structure(json.key("structure"), index.structure);
-  json.line().key("weight_map").begin_object();
-  for (std::size_t i = 0; i < index.leaves.size(); ++i)
-    if (const auto& layout = index.storage[i].layout; layout.cuts == nullptr)
-      json.line().key(index.leaves[i].path, "the path").text(index.shards[layout.shard].file, "the file");
-  auto text = json.end_object().end_object().take() + '\n';
+  json_writer io;
+  describe(io, index, {}, index_part::all);
+  auto text = io.take() + '\n';
   if (text.size() > max_header_bytes)
     fail(errc::invalid, {index.leaves.size(), " leaves are too many for one checkpoint"});
   text.replace(index_opening.size(), checksum_digits, to_hex(index_checksum(text)));
   return text;
-}
-
-/// The members that are being read.
-struct info_members {
-  double* metric = nullptr;
-  std::string* text = nullptr;
-  std::vector<double>* note = nullptr;
-};
-
-/// The form of the member `metadata`, which is read into `index`.
-[[nodiscard]] inline json_form metadata_form(checkpoint_index& index, std::string_view origin) {
-  const auto check_version = [origin](const json_value& version) { require_version(version.text, origin); };
-  const auto parent = std::make_shared<checkpoint_ref>();
-  auto parent_field = parent_form(*parent);
-  parent_field.close = [&index, parent](std::string_view) {
-    index.parent = *parent;
-    return "";
-  };
-  const auto numbers = std::make_shared<std::deque<double>>();  // of the present note
-  const auto members = std::make_shared<info_members>();
-  const auto note = json_list(json_real([numbers](const json_value& number) { numbers->push_back(number.real); }), {},
-                              [members, numbers](std::string_view) {  // exactly the memory that it needs
-                                members->note->assign(numbers->begin(), numbers->end());
-                                numbers->clear();
-                                return "";
-                              });
-  const auto shard = json_object(
-      {{"file", json_text([&index](const json_value& file) { index.shards.back().file = file.text; })},
-       {"bytes", json_natural([&index](const json_value& bytes) { index.shards.back().bytes = bytes.natural; })},
-       {"header_xxh3", digits_form([&index](std::uint64_t value) { index.shards.back().header_checksum = value; })},
-       {"role", json_text([&index](const json_value& role) { index.shards.back().role = role.text; }), false}},
-      [&index](std::string_view) { index.shards.emplace_back(); });
-  return json_object(
-      {{"checksum", json_text([](const json_value&) {})},
-       {"format", json_text([](const json_value& format) { return format.text == "cairn" ? "" : "is not \"cairn\""; })},
-       {"version", json_text(check_version)},
-       {"step", json_natural([&index](const json_value& step) { index.info.step = step.natural; })},
-       {"total_size", json_natural([&index](const json_value& bytes) { index.total_size = bytes.natural; })},
-       {"parent", parent_field, false},
-       {"id", digits_form([&index](std::uint64_t id) { index.id = id; }), false},
-       {"metrics", json_map(json_real([members](const json_value& number) { *members->metric = number.real; }),
-                            [&index, members](std::string_view name) {
-                              return make_member(index.info.metrics, name, members->metric);
-                            })},
-       {"user",
-        json_map(
-            json_text([members](const json_value& text) { *members->text = text.text; }),
-            [&index, members](std::string_view name) { return make_member(index.info.metadata, name, members->text); }),
-        false},
-       {"notes",
-        json_map(note, [&index,
-                        members](std::string_view name) { return make_member(index.info.notes, name, members->note); }),
-        false},
-       {"shards", json_list(shard)}});
 }
 
 /// Checks the parts of an index against each other.
@@ -183,15 +204,10 @@ checkpoint_index parse_index(std::string_view text, std::string_view origin, ind
   if (!stored || *stored != index_checksum(text))
     fail(errc::corrupt, {origin, ": its checksum does not match: truncated or damaged"});
   checkpoint_index index{.text_bytes = text.size()};
-  leaf_reader leaves(index.leaves, index.storage);
-  std::vector<json_field> fields{{"metadata", metadata_form(index, origin), true, part == index_part::metadata}};
-  if (part == index_part::all) {
-    auto leaves_form = leaves.form(), form_of_structure = structure_form(index.structure, text.size());
-    fields.push_back({"leaves", std::move(leaves_form)});
-    fields.push_back({"structure", std::move(form_of_structure)});
-    fields.push_back({"weight_map", {}});
-  }
-  read_json(text, sentence({origin, ": malformed index"}), json_object(std::move(fields)));
+  const auto malformed = sentence({origin, ": malformed index"});
+  json_reader io(text, malformed);
+  describe(io, index, origin, part);
+  io.end();
   for (std::size_t i = 0; i < index.shards.size(); ++i)
     if (index.shards[i].file != shard_file(i, index.shards.size()))
       fail(errc::corrupt, {origin, ": shard ", i, " is called \"", index.shards[i].file, "\""});
@@ -199,9 +215,9 @@ checkpoint_index parse_index(std::string_view text, std::string_view origin, ind
   return index;
 }
 
-checkpoint_index read_index(const any_store& store, std::string_view name, index_part part) {
-  const auto file = store.open(name, index_file);
-  const auto origin = sentence({store.location(), "/", name, "/", index_file});
+checkpoint_index read_index(const stores::publication& of, index_part part) {
+  const auto file = of.open(index_file);
+  const auto origin = sentence({of.location(), "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
   const auto opening = stores::read_text(*file, 0, std::min<std::uint64_t>(file->size(), index_opening.size()));
@@ -214,7 +230,7 @@ bool is_published(const any_store& store, checkpoint_ref which) {
   try {
     std::optional<std::uint64_t> child_step;
     while (true) {
-      auto index = read_index(store, which.name);
+      auto index = read_index(*store.open(which.name));
       const auto step = index.info.step;
       if (checkpoint_id(index) != which.id || (child_step && step >= *child_step)) return false;
       if (!index.parent) return true;

@@ -26,8 +26,7 @@ class memory {
   [[nodiscard]] std::unique_ptr<transaction> begin(std::string_view name);
   [[nodiscard]] std::unique_ptr<transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] std::vector<std::string> list() const;
-  [[nodiscard]] std::vector<std::string> files(std::string_view name) const;
-  [[nodiscard]] std::unique_ptr<source> open(std::string_view name, std::string_view file) const;
+  [[nodiscard]] std::shared_ptr<const publication> open(std::string_view name) const;
   void remove(std::string_view name);
 
  private:

@@ -72,7 +72,7 @@ struct memory_attempt {
 
 struct memory_contents {
   std::mutex mutex;  // guards all members except the pool, which has its own
-  std::map<std::string, memory_checkpoint, std::less<>> published;
+  std::map<std::string, std::shared_ptr<const memory_checkpoint>, std::less<>> published;
   std::map<std::string, memory_attempt, std::less<>> unfinished;
   std::uint64_t attempts = 0;
   bool owned = false;
@@ -85,16 +85,11 @@ class memory_sink final : public sink {
 
   void write(std::uint64_t offset, std::span<const buffer> buffers) override {
     for (const auto& bytes : buffers) {
-      if (bytes.empty()) continue;
-      std::memcpy(memory(offset, bytes.size()).data(), bytes.data(), bytes.size());
+      if (offset > bytes_.size() || bytes.size() > bytes_.size() - offset)
+        fail(errc::invalid, {"a write beyond the end of a file in memory"});
+      if (!bytes.empty()) std::memcpy(bytes_.data() + offset, bytes.data(), bytes.size());
       offset += bytes.size();
     }
-  }
-
-  [[nodiscard]] std::span<std::byte> memory(std::uint64_t offset, std::uint64_t length) override {
-    if (offset > bytes_.size() || length > bytes_.size() - offset)
-      fail(errc::invalid, {"a write beyond the end of a file in memory"});
-    return bytes_.subspan(offset, length);
   }
 
  private:
@@ -157,21 +152,13 @@ class memory_transaction final : public transaction {
     return *sinks_.back();
   }
 
-  bool keep(std::string_view file) override {
-    const std::lock_guard lock(contents_->mutex);
-    const auto published = contents_->published.find(name_);
-    if (published == contents_->published.end()) return false;
-    const auto at = published->second.find(file);
-    return at != published->second.end() && running().files.insert(*at).second;
-  }
-
   void prepare() override { created_.clear(); }
 
   void publish() override {
     if (is_joined_)
       fail(errc::invalid, {"memory/", name_, ": only the writer that has begun a checkpoint publishes it"});
     const std::lock_guard lock(contents_->mutex);
-    std::swap(contents_->published[name_], running().files);
+    contents_->published[name_] = std::make_shared<const memory_checkpoint>(std::move(running().files));
     contents_->unfinished.erase(name_);
   }
 
@@ -193,11 +180,35 @@ class memory_transaction final : public transaction {
   std::vector<std::unique_ptr<memory_sink>> sinks_;
 };
 
-/// The files of a published checkpoint. errc::not_found. The caller holds contents.mutex.
-[[nodiscard]] inline const memory_checkpoint& find(const memory_contents& contents, std::string_view name) {
+/// Keeps its files readable.
+class memory_publication final : public publication {
+ public:
+  memory_publication(std::string location, std::shared_ptr<const memory_checkpoint> files)
+      : location_(std::move(location)), files_(std::move(files)) {}
+
+  [[nodiscard]] std::string location() const override { return location_; }
+  [[nodiscard]] std::vector<std::string> files() const override {
+    std::vector<std::string> names;
+    for (const auto& [file, contents] : *files_) names.push_back(file);
+    return names;
+  }
+  [[nodiscard]] std::unique_ptr<source> open(std::string_view file) const override {
+    const auto where = sentence({location_, "/", file});
+    const auto at = files_->find(file);
+    if (at == files_->end()) fail(errc::not_found, {"there is no file ", where});
+    return std::make_unique<memory_source>(at->second, where);
+  }
+
+ private:
+  std::string location_;
+  std::shared_ptr<const memory_checkpoint> files_;
+};
+
+/// errc::not_found. The caller holds contents.mutex.
+[[nodiscard]] inline auto find(const memory_contents& contents, std::string_view name) {
   const auto at = contents.published.find(name);
   if (at == contents.published.end()) fail(errc::not_found, {"there is no checkpoint memory/", name});
-  return at->second;
+  return at;
 }
 
 }  // namespace detail
@@ -231,26 +242,15 @@ std::vector<std::string> memory::list() const {
   return names;
 }
 
-std::vector<std::string> memory::files(std::string_view name) const {
+std::shared_ptr<const publication> memory::open(std::string_view name) const {
   const std::lock_guard guard(contents_->mutex);
-  std::vector<std::string> names;
-  for (const auto& [file, contents] : detail::find(*contents_, name)) names.push_back(file);
-  return names;
-}
-
-std::unique_ptr<source> memory::open(std::string_view name, std::string_view file) const {
-  const std::lock_guard guard(contents_->mutex);
-  const auto& files = detail::find(*contents_, name);
-  const auto where = sentence({"memory/", name, "/", file});
-  const auto at = files.find(file);
-  if (at == files.end()) fail(errc::not_found, {"there is no file ", where});
-  return std::make_unique<detail::memory_source>(at->second, where);
+  return std::make_shared<detail::memory_publication>(sentence({"memory/", name}),
+                                                      detail::find(*contents_, name)->second);
 }
 
 void memory::remove(std::string_view name) {
   const std::lock_guard guard(contents_->mutex);
-  static_cast<void>(detail::find(*contents_, name));
-  contents_->published.erase(std::string(name));
+  contents_->published.erase(detail::find(*contents_, name));
 }
 
 }  // namespace cairn::inline v0_1::stores

@@ -34,11 +34,26 @@ inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\
 /// Whether `file` is one that Cairn writes into a checkpoint: the only ones it ever deletes.
 [[nodiscard]] bool is_own_file(std::string_view file);
 
-/// Whether `name` can name a directory entry: 1 to 200 bytes, no slash, no leading dot.
+/// Whether `name` can name a checkpoint: 1 to 200 bytes, no slash, no leading dot, and no `~` and digits at the end.
 [[nodiscard]] bool is_checkpoint_name(std::string_view name) noexcept;
 
 /// Throws errc::invalid unless `is_checkpoint_name`.
 void require_checkpoint_name(std::string_view name);
+
+/// What is published is never replaced: each publication of a checkpoint has a directory of its own, and the highest
+/// generation is the checkpoint.
+struct generation {
+  std::string name;  ///< of the checkpoint
+  std::uint64_t number = 1;
+
+  friend bool operator==(const generation&, const generation&) = default;
+};
+
+/// The name of its directory: {"a", 1} -> "a", {"a", 2} -> "a~2".
+[[nodiscard]] std::string directory_name(const generation& of);
+
+/// The generation in a name as `directory_name` makes it; nothing for any other name.
+[[nodiscard]] std::optional<generation> parse_generation(std::string_view directory);
 
 }  // namespace detail
 }  // namespace cairn::inline v0_1

@@ -68,14 +68,29 @@ bool is_own_file(std::string_view file) {
 }
 
 bool is_checkpoint_name(std::string_view name) noexcept {
+  const auto last = name.find_last_not_of("0123456789");
+  const bool has_generation = last != name.npos && name[last] == '~' && last + 1 < name.size();
   return !name.empty() && name.front() != '.' && name.size() <= 200 && name.find('/') == name.npos &&
-         name.find('\0') == name.npos;
+         name.find('\0') == name.npos && !has_generation;
 }
 
 void require_checkpoint_name(std::string_view name) {
   if (!is_checkpoint_name(name))
-    fail(errc::invalid,
-         {"\"", name, "\" cannot name a checkpoint: use 1 to 200 characters, no slash, no dot in front"});
+    fail(errc::invalid, {"\"", name,
+                         "\" cannot name a checkpoint: use 1 to 200 characters, no slash, no dot in front, no ~ and "
+                         "digits at the end"});
+}
+
+std::string directory_name(const generation& of) {
+  return of.number == 1 ? of.name : of.name + '~' + std::to_string(of.number);
+}
+
+std::optional<generation> parse_generation(std::string_view directory) {
+  generation found{std::string(directory)};
+  if (const auto at = directory.rfind('~'); at != directory.npos && read_number(directory.substr(at + 1), found.number))
+    found.name.resize(at);
+  return found.number > 0 && is_checkpoint_name(found.name) && directory_name(found) == directory ? std::optional(found)
+                                                                                                  : std::nullopt;
 }
 
 }  // namespace detail

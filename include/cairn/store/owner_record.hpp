@@ -38,6 +38,7 @@ struct owner_record {
   std::uint64_t process = 0;    ///< its id
   std::uint64_t started = 0;    ///< ticks from boot to the start of the process; 0: not known
   std::uint64_t random = 0;     ///< no two locks have the same
+  bool is_locked = false;       ///< the kernel holds a lock on the file of this record
   scheduler_job job{};
 
   /// Of this process, for a new lock of a place on `device`.

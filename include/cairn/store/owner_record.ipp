@@ -125,49 +125,42 @@ std::string owner_record::name_for(const owner_record& reader) const {
   return sentence({"process ", process, is_near ? "" : " on host ", is_near ? "" : host});
 }
 
+template <class Io>
+void describe(Io& io, cairn::detail::described<Io, owner_record>& owner) {
+  io.object([&] {
+    io.line();
+    io.field("host", owner.host);
+    io.field("boot", owner.boot);
+    io.line();
+    io.field("device", owner.device);
+    io.field("processes", owner.processes);
+    io.line();
+    io.field("process", owner.process);
+    io.field("started", owner.started);
+    io.line();
+    io.field("random", owner.random);
+    io.optional("locked", owner.is_locked);
+    io.line();
+    io.field("job", owner.job.id);
+    io.field("restarts", owner.job.restarts);
+    if constexpr (Io::reads) io.ignore_others();  // of later versions
+  });
+  constexpr std::size_t longest_name = 255;
+  io.require(owner.host.size() <= longest_name &&
+                 std::all_of(owner.host.begin(), owner.host.end(), [](char each) { return each > ' ' && each < 0x7f; }),
+             "has no name of a host");
+}
+
 std::string to_text(const owner_record& owner) {
-  cairn::detail::json_writer json;
-  json.begin_object();
-  json.line().key("host").text(cairn::detail::to_utf8(owner.host)).key("boot").text(owner.boot);
-  json.line().key("device").natural(owner.device).key("processes").natural(owner.processes);
-  json.line().key("process").natural(owner.process).key("started").natural(owner.started);
-  json.line().key("random").natural(owner.random);
-  json.line().key("job").text(cairn::detail::to_utf8(owner.job.id)).key("restarts").natural(owner.job.restarts);
-  return json.end_object().take();
+  auto valid = owner;
+  valid.host = cairn::detail::to_utf8(owner.host);
+  valid.job.id = cairn::detail::to_utf8(owner.job.id);
+  return cairn::detail::to_json(valid);
 }
 
 std::optional<owner_record> parse_owner(std::string_view text) {
-  using namespace cairn::detail;
-  owner_record owner;
-  const auto text_of = [](std::string& member) {
-    return json_text([&](const json_value& value) { member = value.text; });
-  };
-  const auto natural_of = [](std::uint64_t& member) {
-    return json_natural([&](const json_value& value) { member = value.natural; });
-  };
-  const auto host_of = [](std::string& member) {
-    return json_text([&](const json_value& value) {
-      member = value.text;
-      constexpr std::size_t longest_name = 255;
-      const bool is_name = member.size() <= longest_name && std::all_of(member.begin(), member.end(), [](char each) {
-                             return each > ' ' && each < 0x7f;
-                           });
-      return is_name ? "" : "is no name of a host";
-    });
-  };
-  auto form = json_object({{"host", host_of(owner.host)},
-                           {"boot", text_of(owner.boot)},
-                           {"device", natural_of(owner.device)},
-                           {"processes", natural_of(owner.processes)},
-                           {"process", natural_of(owner.process)},
-                           {"started", natural_of(owner.started)},
-                           {"random", natural_of(owner.random)},
-                           {"job", text_of(owner.job.id)},
-                           {"restarts", natural_of(owner.job.restarts)}});
-  form.others = std::make_shared<const json_form>();  // of later versions
   try {
-    read_json(text, "the owner of a lock", form);
-    return owner;
+    return cairn::detail::from_json<owner_record>(text, "the owner of a lock");
   } catch (const error&) {
     return std::nullopt;
   }

@@ -42,7 +42,7 @@ place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::
       release_dead_owner();
     }
     for (const auto& entry : root_->entries())
-      if (hidden_checkpoint(entry, temporary_prefix) == lock_name)
+      if (hidden_checkpoint(entry) == lock_name)
         if (const auto left = open_in(*root_, entry); left.fd) delete_lock(*root_, entry, left);
     renewing_ = cairn::detail::start_thread([this] { renew(); });
   } catch (...) {
@@ -67,7 +67,7 @@ void place_lock::make_own() {
   constexpr int most = 100;
   for (int tries = 0; tries < most; ++tries) {  // an owner may take it for a leftover at any time
     file_ = {};
-    name_ = new_hidden_name(*root_, temporary_prefix, lock_name);
+    name_ = new_hidden_name(*root_, lock_name);
     if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0 &&
         errno != EEXIST)  // NFS: the second of a request sent twice
       fail_io("create the directory", root_->file(name_));
@@ -82,6 +82,10 @@ void place_lock::make_own() {
 
 /// False, with errno, if the file cannot be written.
 bool place_lock::write_record() {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  // A file system without locks, or one whose lock manager does not answer: the lease alone keeps others away.
+  self_.is_locked = posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }) == 0;
   const auto text = to_text(self_);
   for (std::size_t done = 0; done < text.size();) {
     const auto count = posix::retried(
@@ -90,10 +94,6 @@ bool place_lock::write_record() {
     if (count <= 0) return false;
     done += static_cast<std::size_t>(count);
   }
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  // A file system without locks: the lease alone keeps other hosts away.
-  static_cast<void>(posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }));
   // Other hosts read the record as soon as it has its name. A file system without fsync has no other hosts.
   return posix::retried([&] { return ::fsync(file_.get()); }) == 0 || errno == EINVAL;
 }
@@ -157,7 +157,7 @@ bool place_lock::is_dead(const open_directory& held, file_time now, std::optiona
     struct flock probe{};
     probe.l_type = F_WRLCK;
     const bool has_locks = ::fcntl(file.get(), F_OFD_GETLK, &probe) == 0;
-    if (has_locks && owner && self_.shares_locks_with(*owner)) return probe.l_type == F_UNLCK;
+    if (has_locks && owner && owner->is_locked && self_.shares_locks_with(*owner)) return probe.l_type == F_UNLCK;
     if (owner && (self_.sees_end_of(*owner) || self_.is_restart_of(*owner))) return true;
     if (has_locks && probe.l_type != F_UNLCK) return false;
 

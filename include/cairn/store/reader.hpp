@@ -74,7 +74,8 @@ class checkpoint_reader {
  public:
   /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors: not_found, corrupt, unsupported,
   /// io; each names the file.
-  checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {});
+  checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {},
+                    index_texts* texts = nullptr);
 
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
   checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
@@ -88,10 +89,6 @@ class checkpoint_reader {
   void set_fetch(std::function<void(std::size_t, std::span<std::byte>)> fetch) {
     opened_->contents.fetch = std::move(fetch);
   }
-
-  /// Opens the files of up to `most` shards, which then stay readable when the checkpoint is replaced or removed, unless `files` closes them for
-  /// others. Returns their number.
-  std::size_t hold(std::size_t most) const;
 
   /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file that Cairn did
   /// not write has no checksums, and passes. Threads: see read_options.
@@ -129,10 +126,9 @@ class checkpoint_reader {
   }
   [[nodiscard]] std::uint64_t id() const noexcept { return checkpoint_id(opened_->index); }
 
-  /// Whether another checkpoint has been published under its name since it was opened.
-  [[nodiscard]] bool is_replaced(const any_store& store, std::string_view name) const {
-    return detail::is_replaced(store, name, opened_->index.shards);
-  }
+  /// Whether this publication of checkpoint `name` has been removed, or another one followed it. False also where that
+  /// cannot be found out.
+  [[nodiscard]] bool is_outdated(const any_store& store, std::string_view name) const;
 
   [[nodiscard]] std::size_t shards() const noexcept { return opened_->shards.size(); }
   /// The code tables that the payloads of a shard name.

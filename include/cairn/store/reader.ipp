@@ -99,16 +99,20 @@ checkpoint_reader::checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) 
   });
 }
 
-checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files)
-    : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name, std::move(files)))) {}
+checkpoint_reader::checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files,
+                                     index_texts* texts)
+    : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name, std::move(files), texts))) {}
 
 checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
     : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
 
-std::size_t checkpoint_reader::hold(std::size_t most) const {
-  const auto count = std::min(most, opened_->shards.size());
-  for (std::size_t i = 0; i < count; ++i) opened_->shards.hold(i);
-  return count;
+bool checkpoint_reader::is_outdated(const any_store& store, std::string_view name) const {
+  try {
+    static_cast<void>(opened_->from->open(index_file));  // is removed first
+    return read_index(*store.open(name)).shards != opened_->index.shards;
+  } catch (const error& cause) {
+    return cause.code() == errc::not_found;
+  }
 }
 
 void checkpoint_reader::verify(unsigned threads) const {

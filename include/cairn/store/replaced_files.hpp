@@ -21,7 +21,7 @@
 
 namespace cairn::inline v0_1::stores::detail {
 
-/// New files in a directory, under hidden names until `publish`. What is not published is removed. A directory_transaction replaces whole directories.
+/// New files in a directory, under hidden names until `publish`. What is not published is removed.
 class replaced_files {
  public:
   replaced_files(const std::string& directory, bool durable)
@@ -39,7 +39,7 @@ class replaced_files {
 
   /// A file that is called `name` after `publish`. The caller calls `finish`.
   [[nodiscard]] file_sink make(const std::string& name, std::uint64_t bytes) {
-    made_.push_back({hidden_name(temporary_prefix, name, new_attempt("", "")), name});
+    made_.push_back({hidden_name(name, new_attempt("", "")), name});
     return {fd_.get(), made_.back().hidden, path_of(name), bytes, durable_ ? file_mode::synced : file_mode::cached};
   }
 

@@ -27,73 +27,45 @@ bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& byt
   return true;
 }
 
+template <class Io>
+void describe(Io& io, described<Io, tensor_entry>& tensor) {
+  io.object([&] {
+    io.field("dtype", tensor.type);
+    io.field("shape", [&] { describe_shape(io, tensor.shape); });
+    io.field("data_offsets", [&] { describe_numbers(io, {&tensor.begin, &tensor.end}); });
+  });
+}
+
+/// A tensor that appears twice is found when the leaves are assembled, which sorts the keys.
+template <class Io>
+void describe(Io& io, described<Io, safetensors_header>& header) {
+  io.object([&] {
+    if constexpr (Io::reads)
+      io.optional("__metadata__", header.metadata);  // files of other programs may have none
+    else
+      io.field("__metadata__", header.metadata);
+    io.members(header.tensors);
+  });
+}
+
 std::string write_safetensors_header(const safetensors_header& header) {
-  json_writer json;
-  json.begin_object().key("__metadata__").begin_object();
-  for (const auto& [key, value] : header.metadata) json.key(key, "the metadata key").text(value, "the metadata");
-  json.end_object();
   std::vector<std::string_view> keys;
   for (const auto& tensor : header.tensors) {
     keys.push_back(tensor.key);
     if (tensor.key == "__metadata__") fail(errc::invalid, {"no leaf can have the path \"__metadata__\""});
-    json.key(tensor.key, "the path").begin_object().key("dtype").text(name(tensor.type));
-    write_shape(json.key("shape"), tensor.shape);
-    json.key("data_offsets").begin_list().natural(tensor.begin).natural(tensor.end).end_list().end_object();
   }
   sort_items(keys, std::less<>());
   if (const auto twice = std::adjacent_find(keys.begin(), keys.end()); twice != keys.end())
     fail(errc::invalid, {"two leaves have the path \"", *twice,
                          "\", or one has it and the name of a part of another, as in "
                          "\"w[0:70]\": a file can have it once"});
-  auto text = std::string(8, '\0') + json.end_object().take();
+  auto text = std::string(8, '\0') + to_json(header);
   text.append((data_alignment - text.size() % data_alignment) % data_alignment, ' ');
   if (text.size() > max_header_bytes)
     fail(errc::invalid, {header.tensors.size(), " leaves are too many for one shard"});
   const std::uint64_t length = text.size() - 8;
   std::memcpy(text.data(), &length, 8);
   return text;
-}
-
-/// The dtype of a tensor. errc::unsupported for one that has no C++ type, corrupt for one that safetensors does not have.
-[[nodiscard]] inline dtype read_dtype(std::string_view text, std::string_view key, std::string_view origin) {
-  if (const auto type = parse_dtype(text)) return *type;
-  for (const std::string_view known : {"F4", "F6_E2M3", "F6_E3M2", "F8_E8M0", "C64"})
-    if (text == known)
-      fail(errc::unsupported, {origin, ": \"", key, "\" has the dtype ", text, ", which cairn cannot hold"});
-  fail(errc::corrupt, {origin, ": \"", key, "\" has the unknown dtype \"", text, "\""});
-}
-
-/// The form of a header, whose metadata and tensors are read into `header`. A tensor that appears twice is found when the leaves are
-/// assembled, which sorts the keys.
-[[nodiscard]] inline json_form header_form(safetensors_header& header, std::string_view origin) {
-  const auto set_type = [&header, origin](const json_value& type) {
-    auto& tensor = header.tensors.back();
-    tensor.type = read_dtype(type.text, tensor.key, origin);
-  };
-  const auto offsets = std::make_shared<unsigned>(0);  // of the present tensor
-  const auto add_offset = [&header, offsets](const json_value& offset) {
-    auto& tensor = header.tensors.back();
-    if (*offsets == 2) return "has more than two numbers";
-    ((*offsets)++ == 0 ? tensor.begin : tensor.end) = offset.natural;
-    return "";
-  };
-  const auto check_offsets = [offsets](std::string_view) {
-    return *offsets == 2 ? "" : "lacks one of its two numbers";
-  };
-  auto tensor = json_object({{"dtype", json_text(set_type)},
-                             {"shape", shape_form([&header]() -> extents& { return header.tensors.back().shape; })},
-                             {"data_offsets", json_list(json_natural(add_offset), {}, check_offsets)}});
-  const auto add_tensor = [&header, offsets](std::string_view key) {
-    header.tensors.push_back({std::string(key), {}, {}, 0, 0});
-    *offsets = 0;
-    return true;
-  };
-  const auto last = std::make_shared<std::string*>();
-  auto metadata = json_map(json_text([last](const json_value& value) { **last = value.text; }),
-                           [&header, last](std::string_view key) { return make_member(header.metadata, key, *last); });
-  auto root = json_map(std::move(tensor), add_tensor);
-  root.fields.push_back({"__metadata__", std::move(metadata), false});
-  return root;
 }
 
 /// Checks that sizes match shapes, and that the tensors fill the data section without holes or overlaps.
@@ -145,7 +117,9 @@ safetensors_header read_safetensors_header(const stores::source& file, std::stri
   header.data_start = 8 + length;
   header.data_bytes = size - header.data_start;
   header.tensors.reserve(text.size() / 256);
-  read_json(std::string_view(text).substr(8), origin, header_form(header, origin));
+  json_reader io(std::string_view(text).substr(8), origin);
+  io.value(header);
+  io.end();
   check_layout(header, origin);
   return header;
 }

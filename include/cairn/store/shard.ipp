@@ -1,54 +1,155 @@
 // SPDX-License-Identifier: MIT
-// Definitions of shard.hpp and shard_bytes.hpp.
+// Definitions of shard.hpp.
 #pragma once
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/strided.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
-#include "cairn/store/shard_bytes.hpp"
-#include "cairn/store/shard_metadata.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-/// Elements per index of the first dimension.
-[[nodiscard]] inline std::uint64_t row_elements(const memory_view& view) noexcept {
-  return view.shape[0] == 0 ? 1 : view.count() / view.shape[0];
+/// {"codec":"lc2","dtype":"F32","shape":[2,3],"relative":1,"max_error":0.5,"relative_l2":0.01}
+template <class Io>
+void describe(Io& io, described<Io, encoding_info>& how) {
+  io.object([&] {
+    io.field("codec", how.codec);
+    io.field("dtype", how.type);
+    io.field("shape", [&] { describe_shape(io, how.shape); });
+    io.optional("relative", how.relative);
+    describe_loss(io, how.lost);
+  });
+  io.require(!how.codec.empty(), "is encoded by no codec");
 }
 
-const std::byte* row_address(const memory_view& view, std::uint64_t element) noexcept {
-  return view.memory + static_cast<std::int64_t>(element / row_elements(view)) * view.strides[0];
+/// {"leaf":"w","shape":[10,10],"first":0,"count":70}, or {"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]} for a box
+template <class Io>
+void describe(Io& io, described<Io, slice_info>& slice) {
+  std::optional<std::uint64_t> first, count;
+  std::optional<box> region;  // its end in place of its shape
+  if constexpr (!Io::reads) {
+    region = slice.region;
+    for (std::size_t d = 0; region && d < region->shape.size(); ++d) region->shape[d] += region->first[d];
+    if (!region) first = slice.first;
+    if (!region) count = slice.count;
+  }
+  io.object([&] {
+    io.field("leaf", slice.leaf);
+    io.field("shape", [&] { describe_shape(io, slice.shape); });
+    io.optional("first", first);
+    io.optional("count", count);
+    io.part("begin", region, &box::first);
+    io.part("end", region, &box::shape);
+  });
+  io.require(first.has_value() == count.has_value() && first.has_value() != region.has_value(),
+             "is neither a run nor a box");
+  if constexpr (Io::reads) {
+    slice.first = first.value_or(0);
+    slice.count = count.value_or(0);
+    if (!region) return;
+    auto& [from, shape] = *region;
+    io.require(from.size() == slice.shape.size() && shape.size() == from.size(), "has a box of other dimensions");
+    for (std::size_t d = 0; d < from.size(); ++d) {
+      io.require(from[d] <= shape[d] && shape[d] <= slice.shape[d], "has a box that is not inside");
+      shape[d] -= from[d];
+    }
+    slice.count = element_count(shape);
+    slice.region = std::move(region);
+  }
 }
 
-void interleaved_gather(std::vector<strided_run>& runs, std::span<growing_chunk> chunks) {
-  constexpr std::uint64_t step_bytes = 64 << 10;  // of records per step: they stay in the cache
-  while (!runs.empty()) {
-    const auto lowest = std::min_element(runs.begin(), runs.end(), [](const auto& a, const auto& b) {
-      return row_address(*a.view, a.first) < row_address(*b.view, b.first);
-    });
-    auto& run = *lowest;
-    const auto& view = *run.view;
-    const auto stride = static_cast<std::uint64_t>(std::abs(view.strides[0]));
-    const std::uint64_t rows = stride == 0 || stride > step_bytes ? 1 : step_bytes / stride;
-    const std::uint64_t width = size_of(view.type);
-    const std::size_t bytes = std::min<std::uint64_t>(rows * row_elements(view) * width, run.left);
-    gather(view, run.first, chunks[run.chunk].bytes().subspan(run.at, bytes));
-    chunks[run.chunk].filled(run.at, bytes);
-    run.first += bytes / width;
-    run.at += bytes;
-    run.left -= bytes;
-    if (run.left == 0) {
-      run = runs.back();
-      runs.pop_back();
+[[nodiscard]] inline std::uint64_t required_number(std::string_view text, std::string_view key,
+                                                   std::string_view origin) {
+  std::uint64_t number = 0;
+  if (!read_number(text, number)) fail(errc::corrupt, {origin, ": ", key, " is \"", text, "\", no number"});
+  return number;
+}
+
+[[nodiscard]] inline std::vector<std::uint64_t> read_blocks(const std::string& text, std::uint64_t count,
+                                                            std::string_view origin) {
+  if (text.size() != count * checksum_digits)
+    fail(errc::corrupt, {origin, ": ", text.size() / checksum_digits, " checksums for ", count, " blocks of data"});
+  std::vector<std::uint64_t> blocks;
+  blocks.reserve(text.size() / checksum_digits);
+  for (std::size_t at = 0; at < text.size(); at += checksum_digits) {
+    const auto value = parse_hex(std::string_view(text).substr(at, checksum_digits));
+    if (!value) fail(errc::corrupt, {origin, ": a checksum in cairn.blocks is not hexadecimal"});
+    blocks.push_back(*value);
+  }
+  return blocks;
+}
+
+/// Checks that every encoding is of a U8 tensor of the file that is large enough for its elements, and that every slice is
+/// a tensor of the file and lies in its leaf.
+inline void check_tensors(const safetensors_header& header, const shard_metadata& metadata, std::string_view origin) {
+  std::size_t encoded = 0, slices = 0;
+  for (const auto& tensor : header.tensors) {
+    std::uint64_t bytes = 0;
+    if (const auto at = metadata.encoded.find(tensor.key); at != metadata.encoded.end()) {
+      ++encoded;
+      const auto& how = at->second;
+      const std::uint64_t stored = tensor.end - tensor.begin;
+      if (tensor.type != dtype::u8 || tensor.shape.size() != 1 || !checked_bytes(how.shape, size_of(how.type), bytes) ||
+          bytes / max_expansion > stored)
+        fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", stored, " bytes, too few for the ", name(how.type),
+                             to_string(how.shape), " that it is said to hold"});
+    }
+    if (const auto at = metadata.slices.find(tensor.key); at != metadata.slices.end()) {
+      ++slices;
+      const auto& slice = at->second;
+      const auto [type, shape] = metadata.elements_of(tensor);
+      if (!checked_bytes(slice.shape, size_of(type), bytes))
+        fail(errc::corrupt, {origin, ": \"", slice.leaf, "\" has a shape of more than 2^64 bytes"});
+      const std::uint64_t count = bytes / size_of(type);
+      if (*shape != (slice.region ? slice.region->shape : extents{slice.count}) || slice.first > count ||
+          slice.count > count - slice.first)
+        fail(errc::corrupt,
+             {origin, ": \"", tensor.key, "\" does not fit into the leaf that it is said to be a slice of"});
     }
   }
+  if (encoded != metadata.encoded.size() || slices != metadata.slices.size())
+    fail(errc::corrupt, {origin, ": its metadata name a tensor that is not there"});
+}
+
+shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin) {
+  shard_metadata metadata;
+  const auto format = header.metadata.find("cairn.format");
+  if (format == header.metadata.end()) return metadata;
+  require_version(format->second, origin);
+  metadata.is_of_cairn = true;
+  bool has_blocks = false;
+  for (const auto& [key, value] : header.metadata) {
+    const auto malformed = sentence({origin, ": malformed ", key});
+    if (key == "cairn.step") {
+      metadata.step = required_number(value, key, origin);
+    } else if (key == "cairn.block_bytes") {
+      if (required_number(value, key, origin) != block_bytes)
+        fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", block_bytes});
+    } else if (key == "cairn.blocks") {
+      metadata.blocks = read_blocks(value, block_count(header.data_bytes), origin);
+      has_blocks = true;
+    } else if (key == "cairn.slices") {
+      metadata.slices = from_json<std::map<std::string, slice_info, std::less<>>>(value, malformed);
+    } else if (key == "cairn.encoded") {
+      metadata.encoded = from_json<encoded_tensors>(value, malformed);
+    } else if (key == "cairn.tables") {
+      metadata.tables = from_json<stored_tables>(value, malformed);
+      for (const auto& [id, lengths] : metadata.tables)
+        if (lengths.size() != 256) fail(errc::corrupt, {malformed, ": \"", id, "\" is not 256 digits"});
+    } else if (key.starts_with("cairn.") && key != "cairn.format") {
+      fail(errc::unsupported, {origin, ": \"", key, "\" in its metadata is from a newer version of cairn"});
+    }
+  }
+  if (!has_blocks) fail(errc::corrupt, {origin, ": cairn.blocks, the checksums, is missing"});
+  check_tensors(header, metadata, origin);
+  return metadata;
 }
 
 placed_piece place_of(const leaf& of, const piece& which, std::size_t shard) {
@@ -68,18 +169,14 @@ inline void sort_pieces(std::span<const leaf> leaves, std::vector<write_piece>& 
       fail(errc::invalid, {"a piece is not the box that its leaf is"});
   const auto width = [&](const write_piece& p) { return p.how != nullptr ? 1 : size_of(leaves[p.leaf].type); };
   sort_items(pieces, [&](const write_piece& a, const write_piece& b) {
-    const leaf &x = leaves[a.leaf], &y = leaves[b.leaf];
-    if (width(a) != width(b)) return width(a) > width(b);
-    return x.path != y.path ? x.path < y.path : a.first < b.first;
+    return comes_before(leaves, a, width(a), b, width(b));
   });
 }
 
 shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece> pieces, std::uint64_t step) {
   sort_pieces(leaves, pieces);
   shard_layout layout;
-  json_writer slices;
-  slices.begin_object();
-  bool has_slices = false;
+  std::vector<std::pair<std::string, slice_info>> slices;
   encoded_tensors encoded;
   stored_tables tables;
   std::uint64_t at = 0;
@@ -88,10 +185,7 @@ shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece
     const bool is_whole = p.count == element_count(whole_shape(whole));
     const auto place = place_of(whole, p, 0);
     auto key = is_whole ? whole.path : slice_key(whole.path, place);
-    if (!is_whole) {
-      has_slices = true;
-      write_slice(slices, key, {whole.path, whole_shape(whole), place.first, place.count, place.region});
-    }
+    if (!is_whole) slices.push_back({key, {whole.path, whole_shape(whole), place.first, place.count, place.region}});
     const std::uint64_t bytes = p.how != nullptr ? p.bytes.size() : p.count * size_of(whole.type);
     if (p.how != nullptr) {
       encoded.emplace(key, *p.how);
@@ -108,9 +202,13 @@ shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece
   metadata["cairn.step"] = std::to_string(step);
   metadata["cairn.block_bytes"] = std::to_string(block_bytes);
   metadata["cairn.blocks"] = std::string(block_count(at) * checksum_digits, '0');
-  if (has_slices) metadata["cairn.slices"] = slices.end_object().take();
-  if (!encoded.empty()) metadata["cairn.encoded"] = write_encoded_tensors(encoded);
-  if (!tables.empty()) metadata["cairn.tables"] = write_tables(tables);
+  if (!slices.empty()) {
+    json_writer io;
+    io.object([&] { io.members(slices); });
+    metadata["cairn.slices"] = io.take();
+  }
+  if (!encoded.empty()) metadata["cairn.encoded"] = to_json(encoded);
+  if (!tables.empty()) metadata["cairn.tables"] = to_json(tables);
   layout.pieces = std::move(pieces);
   layout.header_text = write_safetensors_header(layout.header);
   layout.header.data_start = layout.header_text.size();

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,7 +23,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/safetensors.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -47,13 +48,11 @@ struct stored_shard {
 /// The shards of a checkpoint. Thread-safe.
 class shard_list {
  public:
-  using file_pointer = std::unique_ptr<stores::source>;
-
   shard_list() = default;
-  /// `open` opens the file of a shard, `parse` reads its header. What they throw is thrown to the caller that needs the shard; the next one tries again.
-  shard_list(std::size_t count, std::function<file_pointer(std::size_t)> open,
-             std::function<stored_shard(std::size_t, file_pointer)> parse)
-      : slots_(std::make_unique<slot[]>(count)), count_(count), open_(std::move(open)), parse_(std::move(parse)) {}
+  /// `open` opens the file of a shard, and reads its header. What it throws is thrown to the caller that needs the
+  /// shard; the next one tries again.
+  shard_list(std::size_t count, std::function<stored_shard(std::size_t)> open)
+      : slots_(std::make_unique<slot[]>(count)), count_(count), open_(std::move(open)) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return count_; }
 
@@ -63,18 +62,10 @@ class shard_list {
     if (const auto* parsed = at.parsed.load(std::memory_order_acquire)) return *parsed;
     const std::lock_guard lock(at.opening);
     if (!at.shard) {
-      if (!at.file) at.file = open_(number);
-      at.shard = std::make_unique<const stored_shard>(parse_(number, std::move(at.file)));
+      at.shard = std::make_unique<const stored_shard>(open_(number));
       at.parsed.store(at.shard.get(), std::memory_order_release);
     }
     return *at.shard;
-  }
-
-  /// Opens the file of the shard: it stays readable when the checkpoint is replaced or removed.
-  void hold(std::size_t number) const {
-    auto& at = slots_[number];
-    const std::lock_guard lock(at.opening);
-    if (!at.shard && !at.file) at.file = open_(number);
   }
 
   /// The shard if its header has been read, else null.
@@ -84,16 +75,14 @@ class shard_list {
 
  private:
   struct slot {
-    std::mutex opening;  // guards `file` and `shard`
-    file_pointer file;
+    std::mutex opening;  // guards `shard`
     std::unique_ptr<const stored_shard> shard;
     std::atomic<const stored_shard*> parsed{nullptr};
   };
 
   std::unique_ptr<slot[]> slots_;
   std::size_t count_ = 0;
-  std::function<file_pointer(std::size_t)> open_;
-  std::function<stored_shard(std::size_t, file_pointer)> parse_;
+  std::function<stored_shard(std::size_t)> open_;
 };
 
 /// A piece of a leaf, and where it is.
@@ -118,6 +107,7 @@ struct leaf_part {
 };
 
 struct stored_checkpoint {
+  std::shared_ptr<const stores::publication> from;  ///< null for a single file
   catalog contents;
   checkpoint_index index;  ///< its leaves and structure are in `contents`
   shard_list shards;
@@ -152,28 +142,20 @@ void for_each_common_run(const Piece& a, const Other& b, const extents& shape, c
   if (begin < end) act(begin - a.first, begin - b.first, end - begin);
 }
 
-/// Opens checkpoint `name` and checks its index. If it is replaced meanwhile, as by merging, either the old or the new one is
-/// opened. `files` keeps its shards open. Errors: not_found, corrupt, unsupported, io.
+/// The texts of indexes, by the names of their checkpoints. One rank reads them for all: what a file system shows
+/// differs between hosts for a time, and thousands of ranks that read the same file wait for each other.
+using index_texts = std::map<std::string, std::string, std::less<>>;
+
+/// For other ranks.
+[[nodiscard]] std::string write_index_texts(const index_texts& all);
+[[nodiscard]] index_texts read_index_texts(std::string_view text);
+
+/// Opens checkpoint `name` and checks its index, by the text that `texts` has of it; else adds that. `files` keeps its
+/// shards open. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
-                                                std::shared_ptr<file_pool> files = {});
+                                                std::shared_ptr<file_pool> files = {}, index_texts* texts = nullptr);
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
 [[nodiscard]] stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin);
-
-/// Whether another checkpoint has replaced the one whose index listed `shards`.
-[[nodiscard]] bool is_replaced(const any_store& store, std::string_view name, const std::vector<index_shard>& shards);
-
-/// Calls `open`. If it fails and `replaced` returns true, the checkpoint was replaced meanwhile: calls `open` again.
-template <class Open, class Replaced>
-auto open_again(const Open& open, const Replaced& replaced) {
-  constexpr int most = 20;
-  for (int attempt = 1;; ++attempt) {
-    try {
-      return open();
-    } catch (const error&) {
-      if (attempt == most || !replaced()) throw;
-    }
-  }
-}
 
 }  // namespace cairn::inline v0_1::detail

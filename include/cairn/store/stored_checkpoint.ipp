@@ -80,43 +80,21 @@ std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const l
 }
 
 /// Opens the file of a shard and compares its size with the index.
-[[nodiscard]] inline std::unique_ptr<stores::source> open_file(const any_store& store, std::string_view name,
+[[nodiscard]] inline std::unique_ptr<stores::source> open_file(const stores::publication& from,
                                                                const index_shard& listed) {
-  const auto where = sentence({store.location(), "/", name, "/", listed.file});
+  const auto where = sentence({from.location(), "/", listed.file});
   std::unique_ptr<stores::source> file;
-  try {
-    file = store.open(name, listed.file);
-  } catch (const error& failure) {
-    if (failure.code() != errc::not_found) throw;
-    static_cast<void>(store.open(name, index_file));  // not_found where the whole checkpoint has been removed
-    fail(errc::corrupt, {where, ": the index names it, but it is not there"});
+  for (int tries = 1; !file; ++tries) {
+    try {
+      file = from.open(listed.file);
+    } catch (const error& failure) {
+      if (failure.code() != errc::not_found) throw;
+      static_cast<void>(from.open(index_file));  // not_found where the whole publication has been removed
+      if (tries == 2) fail(errc::corrupt, {where, ": the index names it, but it is not there"});  // not for the moment
+    }
   }
   const auto size = file->size();
   if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
-  return file;
-}
-
-/// The checksum of all before the data section, of a file that may be any.
-[[nodiscard]] inline std::uint64_t header_checksum_of(const stores::source& file) {
-  std::uint64_t length = 0;
-  file.read(0, std::as_writable_bytes(std::span(&length, 1)));
-  running_checksum sum;
-  std::byte part[4096];
-  const auto end = length <= file.size() - sizeof length ? sizeof length + length : file.size();
-  for (std::uint64_t at = 0; at < end; at += sizeof part) {
-    const auto now = std::span(part).first(std::min<std::uint64_t>(sizeof part, end - at));
-    file.read(at, now);
-    sum.add(now);
-  }
-  return sum.value();
-}
-
-/// Opens the file of a shard again, whose header has been or will be compared with the index. The header has the checksums of all its bytes.
-[[nodiscard]] inline std::unique_ptr<stores::source> open_file_again(const any_store& store, std::string_view name,
-                                                                     const index_shard& listed) {
-  auto file = open_file(store, name, listed);
-  if (file->size() < sizeof(std::uint64_t) || header_checksum_of(*file) != listed.header_checksum)
-    fail(errc::corrupt, {store.location(), "/", name, "/", listed.file, ": another file has replaced it"});
   return file;
 }
 
@@ -174,48 +152,62 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
   }
 }
 
-bool is_replaced(const any_store& store, std::string_view name, const std::vector<index_shard>& shards) {
-  try {
-    return read_index(store, name).shards != shards;
-  } catch (const error&) {
-    return false;
-  }
+std::string write_index_texts(const index_texts& all) {
+  std::string text;
+  for (const auto& [name, index] : all)
+    for (const auto* each : {&name, &index}) text += std::to_string(each->size()) + '\n' + *each;
+  return text;
 }
 
-stored_checkpoint open_checkpoint(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files) {
-  if (!files) files = std::make_shared<file_pool>();
-  std::vector<index_shard> listed;
-  const auto open = [&] {
-    stored_checkpoint opened;
-    opened.index = read_index(store, name, index_part::all);
-    listed = opened.index.shards;
-    opened.contents = {sentence({store.location(), "/", name}),
-                       std::move(opened.index.leaves),
-                       std::move(opened.index.structure),
-                       true,
-                       {}};
-    opened.shards = shard_list(
-        listed.size(),
-        [store, name = std::string(name), listed, files](std::size_t number) {
-          return std::make_unique<pooled_file>(files, [store, name, shard = listed[number]](bool again) {
-            return again ? open_file_again(store, name, shard) : open_file(store, name, shard);
-          });
-        },
-        [origin = opened.contents.origin, listed, step = opened.index.info.step](std::size_t number, auto file) {
-          return open_shard(std::move(file), sentence({origin, "/", listed[number].file}), listed[number], step);
-        });
-    return opened;
+index_texts read_index_texts(std::string_view text) {
+  const auto take = [&] {  // after its number of bytes and a new line
+    const auto end = text.find('\n');
+    std::string taken(text.substr(end + 1, std::stoull(std::string(text.substr(0, end)))));
+    text.remove_prefix(end + 1 + taken.size());
+    return taken;
   };
-  return open_again(open, [&] { return is_replaced(store, name, listed); });
+  index_texts all;
+  while (!text.empty()) {
+    auto name = take();
+    all.insert_or_assign(std::move(name), take());
+  }
+  return all;
+}
+
+stored_checkpoint open_checkpoint(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files,
+                                  index_texts* texts) {
+  if (!files) files = std::make_shared<file_pool>();
+  stored_checkpoint opened;
+  const bool is_known = texts != nullptr && texts->contains(name);
+  const auto from = with_newest(store, name, [&](const auto& newest) {
+    opened.index = is_known ? parse_index(texts->find(name)->second, sentence({newest->location(), "/", index_file}))
+                            : read_index(*newest, index_part::all);
+    return newest;
+  });
+  opened.from = from;
+  if (texts != nullptr && !is_known) {
+    const auto index = from->open(index_file);
+    texts->emplace(name, stores::read_text(*index, 0, index->size()));
+  }
+  opened.contents = {sentence({store.location(), "/", name}),
+                     std::move(opened.index.leaves),
+                     std::move(opened.index.structure),
+                     true,
+                     {}};
+  opened.shards = shard_list(opened.index.shards.size(), [from, files, all = opened.index.shards,
+                                                          step = opened.index.info.step](std::size_t number) {
+    auto file = std::make_unique<pooled_file>(files, [from, each = all[number]] { return open_file(*from, each); });
+    return open_shard(std::move(file), sentence({from->location(), "/", all[number].file}), all[number], step);
+  });
+  return opened;
 }
 
 stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
   stored_checkpoint opened;
   opened.contents.origin = origin;
   const auto only = std::make_shared<std::unique_ptr<stores::source>>(std::move(file));
-  opened.shards = shard_list(
-      1, [only](std::size_t) { return std::move(*only); },
-      [origin = std::move(origin)](std::size_t, auto from) { return open_shard(std::move(from), origin); });
+  opened.shards =
+      shard_list(1, [only, origin = std::move(origin)](std::size_t) { return open_shard(std::move(*only), origin); });
   const auto& metadata = opened.shards[0].metadata;
   opened.index.info.step = metadata.step;
   opened.index.total_size = opened.shards[0].header.data_bytes;

@@ -18,7 +18,6 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/shard_metadata.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/shard_record.hpp"
@@ -119,9 +118,5 @@ class checkpoint_writer {
 /// what the store throws; errc::invalid for two leaves of one path, a path that is not UTF-8, a piece that is not part of its leaf. A
 /// failure leaves nothing behind.
 written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
-
-/// Publishes the checkpoint `name` with another index of the same shards, which are not written again. False, and nothing has changed, if the
-/// store cannot keep files.
-bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index);
 
 }  // namespace cairn::inline v0_1::detail

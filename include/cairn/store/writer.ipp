@@ -3,14 +3,17 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/shard_bytes.hpp"
-#include "cairn/store/shard_metadata.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -27,6 +30,54 @@ struct new_shard {
   [[nodiscard]] std::uint64_t bytes() const { return data_start() + layout.header.data_bytes; }
 };
 
+/// The bytes of a shard's data section: in payloads, in staged copies, or in the memory of leaves.
+class shard_bytes {
+ public:
+  shard_bytes(std::span<const leaf> leaves, const shard_layout& layout) : leaves_(leaves), layout_(layout) {}
+
+  /// The bytes [begin, end) where they lie, if they adjoin in payloads or copies, which nobody changes; else nothing.
+  [[nodiscard]] std::span<const std::byte> unchanging(std::uint64_t begin, std::uint64_t end) const {
+    const auto& tensors = layout_.header.tensors;
+    auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+    const std::byte* first = nullptr;
+    for (auto next = begin; next < end; next = (at++)->end) {
+      const auto bytes = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())].bytes;
+      if (at->begin == at->end) continue;
+      if (bytes.empty()) return {};
+      const auto* const place = bytes.data() + (next - at->begin);
+      if (first == nullptr) first = place;
+      if (place != first + (next - begin)) return {};
+    }
+    return {first, end - begin};
+  }
+
+  /// Copies the bytes [begin, begin + out.size()).
+  void copy(std::uint64_t begin, std::span<std::byte> out) const {
+    const auto end = begin + out.size();
+    const auto& tensors = layout_.header.tensors;
+    auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+    for (; at != tensors.end() && at->begin < end; ++at) {
+      const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
+      if (from == to) continue;
+      const auto& p = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())];
+      const auto place = out.subspan(from - begin, to - from);
+      const auto skipped = from - at->begin;
+      const leaf& whole = leaves_[p.leaf];
+      const auto width = size_of(whole.type);
+      if (!p.bytes.empty())
+        std::memcpy(place.data(), p.bytes.data() + skipped, place.size());
+      else if (whole.contiguous() || whole.shape.empty())
+        std::memcpy(place.data(), whole.memory + p.first * width + skipped, place.size());
+      else
+        gather(whole, p.first + skipped / width, place);
+    }
+  }
+
+ private:
+  std::span<const leaf> leaves_;
+  const shard_layout& layout_;
+};
+
 /// The bytes [begin, end) of a shard's data section, in whole blocks: what a thread writes at a time.
 struct chunk {
   std::size_t shard;
@@ -37,11 +88,13 @@ struct chunk {
 inline constexpr std::uint64_t cached_chunk = std::uint64_t{256} << 10U, direct_chunk = std::uint64_t{2} << 20U;
 static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0);
 
-/// Hashes a chunk and writes it. Copies it into aligned memory before, where other threads may go on writing it or the sink needs that: what is
-/// written has its checksum.
+/// Hashes a chunk and writes it from where it lies. What may still change, and what the sink needs aligned, is copied before: what is written has its
+/// checksum.
 inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
   const shard_bytes from(leaves, shard.layout);
-  const auto in_place = shard.out->alignment() > 1 ? stores::buffer() : from.unchanging(which.begin, which.end);
+  auto in_place = from.unchanging(which.begin, which.end);
+  if (reinterpret_cast<std::uintptr_t>(in_place.data()) % std::max<std::size_t>(shard.out->alignment(), 1) != 0)
+    in_place = {};
   const auto copied = in_place.empty() ? copy.first(which.end - which.begin) : std::span<std::byte>();
   const auto whole = in_place.empty() ? stores::buffer(copied) : in_place;
   for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
@@ -51,59 +104,6 @@ inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const ch
   }
   const stores::buffer all[] = {whole};
   shard.out->write(shard.data_start() + which.begin, all);
-}
-
-/// Copies chunks into a store's own memory, interleaved where they are fields of the same records.
-inline void write_memory(std::span<const leaf> leaves, std::span<new_shard> shards, std::span<const chunk> group) {
-  std::vector<growing_chunk> chunks;
-  std::vector<strided_run> runs;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    const auto& [number, begin, end] = group[i];
-    auto& shard = shards[number];
-    auto& made = chunks.emplace_back(shard.out->memory(shard.data_start() + begin, end - begin),
-                                     std::span(shard.blocks).subspan(begin / block_bytes), block_bytes);
-    shard_bytes(leaves, shard.layout).for_each(begin, end, [&](const shard_bytes::run& run) {
-      if (run.view != nullptr) return runs.push_back({run.view, run.first, i, run.at, run.size});
-      shard_bytes::copy(run, made.bytes());
-      made.filled(run.at, run.size);
-    });
-  }
-  interleaved_gather(runs, chunks);
-  for (auto& each : chunks) each.finish();
-}
-
-/// Puts chunks that are gathered from the same memory next to each other: group i is [result[i], result[i + 1]).
-[[nodiscard]] inline std::vector<std::size_t> group_by_memory(std::span<const leaf> leaves,
-                                                              std::span<const new_shard> shards,
-                                                              std::vector<chunk>& chunks) {
-  struct placed {
-    chunk what;
-    const std::byte *from = nullptr, *to = nullptr;  // of its first strided run
-  };
-  std::vector<placed> all;
-  for (const auto& each : chunks) {
-    auto& made = all.emplace_back(placed{each});
-    shard_bytes(leaves, shards[each.shard].layout).for_each(each.begin, each.end, [&](const shard_bytes::run& run) {
-      if (run.view == nullptr || made.from != nullptr) return;
-      made.from = row_address(*run.view, run.first);
-      made.to = row_address(*run.view, run.first + run.size / size_of(run.view->type) - 1);
-    });
-  }
-  sort_items(all, [](const placed& a, const placed& b) {
-    if (a.from != b.from) return a.from < b.from;
-    return a.what.shard != b.what.shard ? a.what.shard < b.what.shard : a.what.begin < b.what.begin;
-  });
-  constexpr std::size_t most = 8;
-  std::vector<std::size_t> starts;
-  const std::byte* to = nullptr;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool joins = all[i].from != nullptr && !starts.empty() && all[i].from < to && i - starts.back() < most;
-    if (!joins) starts.push_back(i);
-    to = joins ? std::max(to, all[i].to) : all[i].to;
-    chunks[i] = all[i].what;
-  }
-  starts.push_back(all.size());
-  return starts;
 }
 
 /// Writes `text` at the beginning of a file.
@@ -223,15 +223,14 @@ void checkpoint_writer::list_leaves() {
 
 void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t total) {
   // All sinks of a store are of one kind.
-  bool is_aligned = false, is_memory = true;
+  bool is_aligned = false;
   unsigned threads = spec_.threads;
   for (const auto& shard : shards) {
     const unsigned writers = shard.out->writers() != 0 ? shard.out->writers() : default_threads();
     if (spec_.threads == 0) threads = std::max(threads, writers);
     is_aligned = is_aligned || shard.out->alignment() > 1;
-    is_memory = is_memory && !shard.out->memory(0, shard.bytes()).empty();
   }
-  const auto chunk_bytes = is_aligned && !is_memory ? direct_chunk : cached_chunk;
+  const auto chunk_bytes = is_aligned ? direct_chunk : cached_chunk;
   std::vector<chunk> chunks;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::uint64_t size = shards[i].layout.header.data_bytes;
@@ -242,16 +241,6 @@ void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t to
     const auto done = done_ += bytes;
     if (spec_.on_progress) spec_.on_progress(done, total);
   };
-  if (is_memory) {
-    const auto groups = group_by_memory(spec_.leaves, shards, chunks);
-    return parallel_for(groups.size() - 1, threads, [&](std::size_t i, unsigned) {
-      const auto group = std::span(chunks).subspan(groups[i], groups[i + 1] - groups[i]);
-      write_memory(spec_.leaves, shards, group);
-      std::uint64_t bytes = 0;
-      for (const auto& each : group) bytes += each.end - each.begin;
-      report(bytes);
-    });
-  }
   // By turns from all shards: threads that write into one file wait for each other.
   const auto by_turns = [](const chunk& a, const chunk& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.shard < b.shard;
@@ -271,16 +260,6 @@ written_checkpoint write_checkpoint(any_store& store, std::string_view name, con
   checkpoint_writer writer(store, name, spec, pieces.size());
   writer.add(pieces);
   return writer.commit(spec.parent);
-}
-
-bool replace_index(any_store& store, std::string_view name, const checkpoint_index& index) {
-  const auto transaction = store.begin(name);
-  for (const auto& shard : index.shards)
-    if (!transaction->keep(shard.file)) return false;
-  const auto text = write_index(index);
-  write_text(transaction->create(index_file, text.size()), text);
-  transaction->publish();
-  return true;
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -1,16 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Reads untrusted JSON of a given form (json_form), and writes JSON. Only json.ipp includes RapidJSON, which does both.
+// JSON that one description of each record writes, and reads from untrusted text:
+//
+//   template <class Io>
+//   void describe(Io& io, described<Io, point>& at) {
+//     io.object([&] {
+//       io.field("x", at.x);
+//       io.optional("label", at.label);
+//     });
+//     io.require(at.x < 9, "is too far");
+//   }
+//
+// Io is json_writer or json_reader. The reader takes the fields in any order: it calls the function again as long as
+// there are fields left, so the function says what fields there are, and no more. Only json.ipp includes RapidJSON.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -20,73 +35,43 @@ inline constexpr std::size_t max_json_depth = 8;
 /// Cairn takes at most this many bytes of memory for each byte of JSON that it reads, until a load has ended.
 inline constexpr std::uint64_t json_memory_factor = 28;
 
-/// A text or number in a JSON text.
-struct json_value {
-  std::string_view key;   ///< of the member; empty in a list
-  std::string_view text;  ///< of a text
-  std::uint64_t natural;  ///< of a natural number
-  double real;            ///< of a real number
-};
+/// Strings in a list are written with spaces, to this length. As each takes a part of the text, that bounds their number.
+inline constexpr std::size_t least_listed_bytes = 5;
 
-struct json_field;
+/// A record: a constant where it is written.
+template <class Io, class T>
+using described = std::conditional_t<Io::reads, T, const T>;
 
-/// The form that a value must have, and functions that use the value. Made by the functions json_text to json_map below.
-struct json_form {
-  enum class kind : std::uint8_t {
-    text,     ///< a string
-    natural,  ///< an integer from 0 to 2^64 - 1
-    real,     ///< a number, or one of the strings "nan", "inf", "-inf"
-    list,     ///< an array
-    object,
-    ignored  ///< any value
-  };
+/// A record that may lack: a pointer to it where it is written.
+template <class Io, class T>
+using maybe = std::conditional_t<Io::reads, std::optional<T>, const T*>;
 
-  /// Uses a value. Returns what is wrong with it, "" if nothing is.
-  using use = std::function<std::string(const json_value&)>;
-  using at_open = std::function<void(std::string_view key)>;
-  /// Keeps a key, whose value follows. Returns false if it has been there before.
-  using at_key = std::function<bool(std::string_view key)>;
-  /// Returns what the list or object lacks, "" if nothing.
-  using at_close = std::function<std::string(std::string_view key)>;
+/// Whether an optional field is written: not one that is empty or false. Numbers always are.
+template <class T>
+[[nodiscard]] bool is_there(const T& value) {
+  if constexpr (requires { value.empty(); })
+    return !value.empty();
+  else if constexpr (requires { *value; } || std::is_same_v<T, bool>)
+    return static_cast<bool>(value);
+  else
+    return true;
+}
 
-  kind what = kind::ignored;
-  use take{};                      ///< of a text or a number
-  at_open open{};                  ///< of a list or an object
-  at_close close{};                ///< of a list or an object
-  at_key add{};                    ///< of an object: for the fields that are not in `fields`
-  std::vector<json_field> fields;  ///< of an object: at most 64
-  /// The form of the elements of a list, or of the fields of an object that are not in `fields`. Null: such fields are refused.
-  std::shared_ptr<const json_form> others{};
-};
-
-struct json_field {
-  std::string_view name;
-  json_form form;
-  bool required = true;
-  bool last = false;  ///< the reader ignores what follows in the text, and does not check it
-};
-
-/// Reads a JSON object of the form `root`. `origin` names the text in messages. errc::corrupt names the field and the cause: not
-/// JSON in UTF-8, not of the form, a key that appears twice in an object, too deep.
-void read_json(std::string_view text, std::string_view origin, const json_form& root);
-
-/// Writes one JSON value. Each function except `line` and `take` writes the next part of it.
+/// Writes values in the order of the calls. errc::invalid for text that is not UTF-8.
 class json_writer {
  public:
+  static constexpr bool reads = false;
   json_writer();
-  json_writer(const json_writer&) = delete;
-  json_writer& operator=(const json_writer&) = delete;
   ~json_writer();
 
   json_writer& begin_object();
   json_writer& end_object();
   json_writer& begin_list();
   json_writer& end_list();
-  /// A string, and spaces after one that is shorter than `least_bytes` with its quotes. errc::invalid, with `what` named, when it is
-  /// not UTF-8.
-  json_writer& text(std::string_view value, std::string_view what = "a text", std::size_t least_bytes = 0);
-  /// The key of the next value; as `text`.
-  json_writer& key(std::string_view name, std::string_view what = "a key") { return text(name, what); }
+  /// A string, and spaces after one that is shorter than `least_bytes` with its quotes. Errors name the `field`.
+  json_writer& text(std::string_view value, std::string_view field = {}, std::size_t least_bytes = 0);
+  /// The key of the next value, in the field `field`.
+  json_writer& key(std::string_view name, std::string_view field = {}) { return text(name, field); }
   json_writer& natural(std::uint64_t value);
   /// The shortest text that reads back exactly; NaN and infinities become the strings "nan", "inf", "-inf".
   json_writer& real(const double& value);  // by reference: see float_bits.hpp
@@ -94,54 +79,223 @@ class json_writer {
   json_writer& number(std::string_view digits);
   /// Begins a new line before the next key or value.
   json_writer& line();
-
   /// What has been written. Nothing can be written after that.
   [[nodiscard]] std::string take();
 
+  /// For descriptions: see json_reader.
+  void object(const auto& fields) {
+    begin_object();
+    fields();
+    end_object();
+  }
+  void field(std::string_view name, const auto& of, std::string_view in = {}) {
+    key(name, in);
+    value(of, name);
+  }
+  void optional(std::string_view name, const auto& of) {
+    if (is_there(of)) field(name, of);
+  }
+  void part(std::string_view name, const auto& whole, auto of) {
+    if (whole) optional(name, (*whole).*of);
+  }
+  void members(const auto& all, std::string_view in = {}) {
+    for (const auto& each : all) {
+      if constexpr (requires { each.key; })
+        field(each.key, each, in);
+      else
+        field(each.first, each.second, in);
+    }
+  }
+  std::size_t list(std::size_t count, const auto& each) {
+    begin_list();
+    for (std::size_t i = 0; i < count; ++i) each(i);
+    end_list();
+    return count;
+  }
+  void require(bool /*holds*/, std::string_view /*fault*/) const {}
+
+  template <class T>
+  void value(const T& of, std::string_view in = {}) {
+    if constexpr (std::is_invocable_v<const T&>)
+      of();
+    else if constexpr (std::is_convertible_v<const T&, std::string_view>)
+      text(of, in);
+    else if constexpr (std::is_unsigned_v<T>)
+      natural(of);
+    else if constexpr (std::is_floating_point_v<T>)
+      real(of);
+    else if constexpr (requires { *of; })
+      value(*of, in);
+    else if constexpr (requires { typename T::mapped_type; })
+      object([&] { members(of, in); });
+    else if constexpr (requires(T list) { list.emplace_back(); })
+      list(of.size(), [&](std::size_t i) { element(of[i], in); });
+    else
+      describe(*this, of);
+  }
+
  private:
   class output;
+  void element(const auto& of, std::string_view in) { value(of, in); }
+  void element(const std::string& of, std::string_view in) { text(of, in, least_listed_bytes); }
+
   std::unique_ptr<output> output_;
 };
 
+/// Reads a text. errc::corrupt, with `origin` and the keys that lead to the wrong value, for all that is not as it is
+/// described: a key that appears twice, a field that lacks or is not known, a value of another kind.
+class json_reader {
+ public:
+  static constexpr bool reads = true;
+  json_reader(std::string_view text, std::string_view origin);
+  ~json_reader();
+
+  /// An object whose fields `fields()` says: at most 64, and any number of `members`.
+  void object(const auto& fields) {
+    open('{', "an object");
+    next_key(true);
+    do fields();
+    while (!end_object());
+  }
+  /// A field that has to be there. Whether it is the next one, which has been read into `to`.
+  bool field(std::string_view name, auto&& to) { return is_next(name, true) && read(to); }
+  /// One that may lack.
+  bool optional(std::string_view name, auto&& to) { return is_next(name, false) && read(to); }
+  /// An optional field that is a member of `whole`, which it makes.
+  template <class Whole, class T>
+  bool part(std::string_view name, std::optional<Whole>& whole, T Whole::* to) {
+    if (!is_next(name, false)) return false;
+    Whole& there = whole ? *whole : whole.emplace();  // with a name: g++ 12 reads into a copy of one without
+    return read(there.*to);
+  }
+  /// The fields not named before: elements of a map; or of a vector, with a member `key`, which may come twice.
+  template <class All>
+  void members(All& all) {
+    const std::string* key = next_other();
+    if (key == nullptr) return;
+    if constexpr (requires { typename All::mapped_type; }) {
+      const auto [at, is_new] = all.try_emplace(*key);
+      if (!is_new) refuse_key();
+      read(at->second);
+    } else {
+      all.emplace_back().key = *key;
+      read(all.back());
+    }
+  }
+  /// As `members`, for fields that are not used.
+  void ignore_others();
+  void skip();  ///< passes over a value
+  /// Nothing more of the text is looked at. For the outermost object, after a field that has to be there.
+  void ignore_rest() {
+    ignores_rest_ = true;
+    levels_[0].has_next = false;
+  }
+  /// Calls `each(i)` for each element, and returns their number. `count` is of a list that is written.
+  std::size_t list(std::size_t /*count*/, const auto& each) {
+    open('[', "a list");
+    std::size_t i = 0;
+    for (; !end_list(i == 0); ++i) each(i);
+    return i;
+  }
+  /// Refuses the value that has been read, or the field that contains it, unless it `holds`.
+  void require(bool holds, std::string_view fault, errc code = errc::corrupt) const {
+    if (!holds) refuse(fault, depth_, code);
+  }
+  void line() const {}
+  template <class T>
+  void value(T& to) {
+    if constexpr (std::is_invocable_v<T&>)
+      to();
+    else if constexpr (std::is_same_v<T, std::string>)
+      to = text();
+    else if constexpr (std::is_same_v<T, bool>)
+      to = flag();
+    else if constexpr (std::is_unsigned_v<T>)
+      to = natural();
+    else if constexpr (std::is_floating_point_v<T>)
+      real(to);
+    else if constexpr (requires { to.has_value(); })
+      value(to.emplace());
+    else if constexpr (requires { typename T::mapped_type; })
+      object([&] { members(to); });
+    else if constexpr (requires(T list) { list.emplace_back(); })
+      list(0, [&](std::size_t) { element(to.emplace_back()); });
+    else
+      describe(*this, to);
+  }
+  /// Checks that the text has ended.
+  void end();
+
+ private:
+  struct scalars;
+  /// An open list or object.
+  struct level {
+    std::string key{};          // of the next or the present field; empty in a list
+    bool has_next = false;      // `key` is of the next field, in this pass of the function that says the fields
+    bool is_read = false;       // a field has been read in this pass
+    bool lacks_some = false;    // a field has not been there up to now
+    bool is_last_pass = false;  // which finds out which field that is
+    std::size_t fields = 0;     // in this pass
+    std::uint64_t seen = 0;     // bit i: field number i has been there
+  };
+
+  bool read(auto& to) {
+    value(to);
+    next_key(false);
+    return true;
+  }
+  void element(auto& to) { value(to); }
+  void element(std::string& to);
+
+  [[nodiscard]] bool end_object();
+  [[nodiscard]] bool end_list(bool is_first);
+  void open(char bracket, std::string_view kind);
+  void next_key(bool is_first);
+  [[nodiscard]] bool is_next(std::string_view name, bool is_required);
+  [[nodiscard]] const std::string* next_other();
+
+  [[nodiscard]] char peek();
+  /// Whether the next character is that one, which is passed over.
+  [[nodiscard]] bool passes(char c);
+  /// A text without its quotes, a number, true, false or null. Valid until the next call.
+  [[nodiscard]] std::string_view scalar();
+  [[nodiscard]] std::string_view text();
+  [[nodiscard]] std::uint64_t natural();
+  [[nodiscard]] bool flag();
+  void real(double& to);
+  /// Names the keys of the outermost `levels`.
+  [[noreturn]] void refuse(std::string_view fault, std::size_t levels, errc code = errc::corrupt) const;
+  [[noreturn]] void refuse_key() const;
+  [[noreturn]] void refuse_json(std::size_t at) const;
+
+  std::string_view text_, origin_;
+  std::size_t at_ = 0;  // what has been read of the text
+  std::unique_ptr<scalars> scalars_;
+  std::array<level, max_json_depth> levels_{};
+  std::size_t depth_ = 0;
+  std::size_t strings_left_;  // in lists
+  bool ignores_rest_ = false;
+};
+
+/// A record as JSON text.
+template <class T>
+[[nodiscard]] std::string to_json(const T& record) {
+  json_writer io;
+  io.value(record);
+  return io.take();
+}
+
+/// A record of an untrusted text; errors name `origin`.
+template <class T>
+[[nodiscard]] T from_json(std::string_view text, std::string_view origin) {
+  T record{};
+  json_reader io(text, origin);
+  io.value(record);
+  io.end();
+  return record;
+}
+
 /// `text` with U+FFFD for every byte that is no part of a UTF-8 character.
 [[nodiscard]] std::string to_utf8(std::string_view text);
-
-/// `take(const json_value&)` uses the value. It returns nothing, or what is wrong with the value, "" if nothing is.
-template <class Take>
-[[nodiscard]] json_form json_scalar(json_form::kind what, Take take) {
-  json_form form;
-  form.what = what;
-  if constexpr (std::is_void_v<std::invoke_result_t<Take&, const json_value&>>)
-    form.take = [take = std::move(take)](const json_value& value) { return take(value), std::string(); };
-  else
-    form.take = std::move(take);
-  return form;
-}
-template <class Take>
-[[nodiscard]] json_form json_text(Take take) {
-  return json_scalar(json_form::kind::text, std::move(take));
-}
-template <class Take>
-[[nodiscard]] json_form json_natural(Take take) {
-  return json_scalar(json_form::kind::natural, std::move(take));
-}
-template <class Take>
-[[nodiscard]] json_form json_real(Take take) {
-  return json_scalar(json_form::kind::real, std::move(take));
-}
-[[nodiscard]] json_form json_list(json_form element, json_form::at_open open = {}, json_form::at_close close = {});
-/// Exactly these fields, but for those that are not required.
-[[nodiscard]] json_form json_object(std::vector<json_field> fields, json_form::at_open open = {},
-                                    json_form::at_close close = {});
-/// Any fields, of one form. `add` keeps their keys: the reader does not, so that they are in memory once.
-[[nodiscard]] json_form json_map(json_form value, json_form::at_key add);
-
-/// Adds a value without key or text to a map, and lets `last` point to it. False if the key is there already.
-template <class Map, class Value>
-[[nodiscard]] bool make_member(Map& map, std::string_view key, Value*& last) {
-  const auto [at, is_new] = map.try_emplace(std::string(key));
-  last = &at->second;
-  return is_new;
-}
 
 }  // namespace cairn::inline v0_1::detail

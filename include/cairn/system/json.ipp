@@ -2,7 +2,6 @@
 // Definitions of json.hpp.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cstdlib>
@@ -27,142 +26,6 @@
 namespace cairn::inline v0_1::detail {
 
 /// RapidJSON's parser calls this for each value. Compares the value with the form that is expected there, and uses it.
-class json_reader {
- public:
-  json_reader(std::string_view origin, const json_form& root) : origin_(origin), root_(root) {
-    path_.reserve(max_json_depth);
-  }
-
-  // The names are RapidJSON's.
-  bool Null() { return other(); }
-  bool Bool(bool /*value*/) { return other(); }
-  bool Int(int /*value*/) { return false; }  // numbers come as RawNumber
-  bool Int64(std::int64_t /*value*/) { return false; }
-  bool Uint(unsigned /*value*/) { return false; }
-  bool Uint64(std::uint64_t /*value*/) { return false; }
-  bool Double(double /*value*/) { return false; }
-
-  bool RawNumber(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    const auto& form = expected();
-    json_value value{key(), {}, 0, 0};
-    const bool is_natural = read_number({text, length}, value.natural);
-    value.real = static_cast<double>(value.natural);
-    if (!is_natural && !read_number({text, length}, value.real))
-      malformed("is out of range: " + std::string(text, length), path_.size());
-    if (form.what == kind::real || (form.what == kind::natural && is_natural)) return take(form, value);
-    return mismatch(form);
-  }
-
-  bool String(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    const auto& form = expected();
-    json_value value{key(), {text, length}, 0, 0};
-    if (form.what == kind::text) return take(form, value);
-    if (form.what != kind::real) return mismatch(form);
-    if (value.text == "nan")
-      value.real = std::bit_cast<double>(quiet_nan_bits);
-    else if (value.text == "inf")
-      value.real = std::bit_cast<double>(double_exponent_bits);
-    else if (value.text == "-inf")
-      value.real = std::bit_cast<double>(double_exponent_bits | double_sign_bit);
-    else
-      return mismatch(form);
-    return take(form, value);
-  }
-
-  bool StartObject() { return open(kind::object); }
-  bool EndObject(rapidjson::SizeType /*members*/) { return close(); }
-  bool StartArray() { return open(kind::list); }
-  bool EndArray(rapidjson::SizeType /*elements*/) { return close(); }
-
-  bool Key(const char* text, rapidjson::SizeType length, bool /*copy*/) {
-    auto& [form, name, next, seen, was_last] = path_.back();
-    if (was_last) return false;  // which ends the parser
-    name.assign(text, length);
-    const auto& fields = form->fields;
-    const auto at = std::find_if(fields.begin(), fields.end(), [&](const json_field& f) { return f.name == name; });
-    bool is_first = false;
-    if (at != fields.end()) {
-      const auto bit = std::uint64_t{1} << static_cast<unsigned>(at - fields.begin());
-      is_first = (seen & bit) == 0;
-      seen |= bit;
-      next = &at->form;
-      was_last = at->last;
-    } else {
-      next = form->what == kind::ignored ? form : form->others.get();
-      if (next == nullptr) malformed("has the unknown field \"" + name + "\"", path_.size() - 1);
-      is_first = !form->add || form->add(name);
-    }
-    if (!is_first) fail(errc::corrupt, {origin_, ": the key \"", name, "\" appears twice"});
-    return true;
-  }
-
- private:
-  using kind = json_form::kind;
-
-  /// An open list or object.
-  struct level {
-    const json_form* form;
-    std::string key;        // of the present field
-    const json_form* next;  // what the next value has to be
-    std::uint64_t seen;     // bit i: field number i has been there
-    bool was_last;          // the present field is the last one to be read
-  };
-
-  [[nodiscard]] const json_form& expected() const { return path_.empty() ? root_ : *path_.back().next; }
-  [[nodiscard]] std::string_view key() const { return path_.empty() ? std::string_view() : path_.back().key; }
-
-  bool take(const json_form& form, const json_value& value) {
-    if (const auto wrong = form.take(value); !wrong.empty()) malformed(wrong, path_.size());
-    return true;
-  }
-
-  bool other() { return mismatch(expected()); }
-
-  /// A value of another kind than expected.
-  bool mismatch(const json_form& form) const {
-    static constexpr std::string_view kinds[] = {"a string", "an integer from 0 to 2^64 - 1", "a number", "a list",
-                                                 "an object"};
-    if (form.what != kind::ignored) malformed(sentence({"is not ", kinds[static_cast<int>(form.what)]}), path_.size());
-    return true;
-  }
-
-  bool open(kind what) {
-    const auto& form = expected();
-    if (form.what != what) mismatch(form);
-    if (path_.size() == max_json_depth)
-      fail(errc::corrupt, {origin_, ": JSON nested deeper than ", max_json_depth, " levels"});
-    if (form.open) form.open(key());
-    const auto* next = form.what == kind::ignored ? &form : form.others.get();
-    path_.push_back({&form, {}, next, 0, false});
-    return true;
-  }
-
-  bool close() {
-    const auto& [form, name, next, seen, was_last] = path_.back();
-    for (std::size_t i = 0; i < form->fields.size(); ++i)
-      if (form->fields[i].required && (seen >> i & 1U) == 0)
-        malformed(sentence({"lacks \"", form->fields[i].name, "\""}), path_.size() - 1);
-    const auto& closed = *form;
-    path_.pop_back();
-    if (!closed.close) return true;
-    if (const auto wrong = closed.close(key()); !wrong.empty()) malformed(wrong, path_.size());
-    return true;
-  }
-
-  /// `levels`: the number of open containers whose keys name the wrong value.
-  [[noreturn]] void malformed(std::string_view why, std::size_t levels) const {
-    std::string where;
-    for (std::size_t i = 0; i < levels; ++i)
-      if (path_[i].form->what != kind::list) where += sentence({where.empty() ? "\"" : ", \"", path_[i].key, "\""});
-    fail(errc::corrupt, {origin_, ": ", where.empty() ? "it" : where, " ", why});
-  }
-
-  std::string_view origin_;
-  const json_form& root_;
-  std::vector<level> path_;
-};
-
-/// The memory of RapidJSON, which does not look whether it has got any.
 struct checked_heap {
   static const bool kNeedFree = true;
 
@@ -176,20 +39,177 @@ struct checked_heap {
   static void Free(void* memory) noexcept { std::free(memory); }
 };
 
-void read_json(std::string_view text, std::string_view origin, const json_form& root) {
+struct json_reader::scalars : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, json_reader::scalars> {
+  // The name is RapidJSON's. Numbers come here, too.
+  bool String(const char* at, rapidjson::SizeType length, bool /*copy*/) { return text = {at, length}, true; }
+
+  std::string_view text;
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> reader;
+};
+
+json_reader::json_reader(std::string_view text, std::string_view origin)
+    : text_(text),
+      origin_(origin),
+      scalars_(std::make_unique<scalars>()),
+      strings_left_(text.size() / (least_listed_bytes + 1)) {
   if (text.empty() || text.front() != '{') fail(errc::corrupt, {origin, ": JSON that does not begin with \"{\""});
   if (text.find('\0') != text.npos) fail(errc::corrupt, {origin, ": malformed JSON: a zero byte"});
-  json_reader handler(origin, root);
-  rapidjson::MemoryStream stream(text.data(), text.size());
-  constexpr unsigned flags =
-      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
-  if (rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> reader;
-      reader.Parse<flags>(stream, handler).IsError() &&
-      reader.GetParseErrorCode() != rapidjson::kParseErrorTermination)  // that is by the handler, after the last field
-    fail(errc::corrupt, {origin, ": malformed JSON at byte ", reader.GetErrorOffset()});
+}
+json_reader::~json_reader() = default;
+
+char json_reader::peek() {
+  for (; at_ < text_.size(); ++at_)
+    if (const char c = text_[at_]; c != ' ' && c != '\n' && c != '\r' && c != '\t') return c;
+  return '\0';
 }
 
-/// RapidJSON's output stream: text that grows.
+bool json_reader::passes(char c) { return peek() == c && ++at_ != 0; }
+
+std::string_view json_reader::scalar() {
+  constexpr unsigned flags =
+      rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+  rapidjson::MemoryStream in(text_.data() + at_, text_.size() - at_);
+  const auto result = scalars_->reader.Parse<flags>(in, *scalars_);
+  if (result.IsError()) refuse_json(at_ + result.Offset());
+  at_ += in.Tell();
+  return scalars_->text;
+}
+
+std::string_view json_reader::text() {
+  if (peek() != '"') refuse("is not a string", depth_);
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };  // nothing to decode
+  const auto begin = at_ + 1;
+  auto end = begin;
+  while (end < text_.size() && is_plain(text_[end])) ++end;
+  if (end == text_.size() || text_[end] != '"') return scalar();
+  at_ = end + 1;
+  return text_.substr(begin, end - begin);
+}
+
+std::uint64_t json_reader::natural() {
+  static_cast<void>(peek());
+  const auto begin = at_;
+  while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+  std::uint64_t number = 0;
+  const bool is_real = at_ < text_.size() && (text_[at_] == '.' || text_[at_] == 'e' || text_[at_] == 'E');
+  if (is_real || !read_number(text_.substr(begin, at_ - begin), number))
+    refuse("is not an integer from 0 to 2^64 - 1", depth_);
+  if (text_[begin] == '0' && at_ > begin + 1) refuse_json(begin);
+  return number;
+}
+
+bool json_reader::flag() {
+  const auto number = natural();
+  if (number > 1) refuse("is neither 0 nor 1", depth_);
+  return number == 1;
+}
+
+void json_reader::real(double& to) {
+  const bool is_text = peek() == '"', is_number = peek() == '-' || (peek() >= '0' && peek() <= '9');
+  const auto text = is_text || is_number ? scalar() : std::string_view();
+  if (is_number && !read_number(text, to)) refuse("is out of range: " + std::string(text), depth_);
+  if (is_number) return;
+  if (text == "nan")
+    to = std::bit_cast<double>(quiet_nan_bits);
+  else if (text == "inf")
+    to = std::bit_cast<double>(double_exponent_bits);
+  else if (text == "-inf")
+    to = std::bit_cast<double>(double_exponent_bits | double_sign_bit);
+  else
+    refuse("is not a number", depth_);
+}
+
+void json_reader::element(std::string& to) {
+  if (strings_left_-- == 0) refuse("has more keys than the file has room for", depth_);
+  value(to);
+}
+
+void json_reader::open(char bracket, std::string_view kind) {
+  if (!passes(bracket)) refuse(sentence({"is not ", kind}), depth_);
+  if (depth_ == max_json_depth) fail(errc::corrupt, {origin_, ": JSON nested deeper than ", max_json_depth, " levels"});
+  auto& opened = levels_[depth_++];
+  opened = {.key = std::move(opened.key)};
+  opened.key.clear();
+}
+
+bool json_reader::end_list(bool is_first) {
+  if (passes(']')) return --depth_, true;
+  if (!is_first && !passes(',')) refuse_json(at_);
+  return false;
+}
+
+void json_reader::next_key(bool is_first) {
+  auto& now = levels_[depth_ - 1];
+  now.has_next = false;
+  if (passes('}')) return;
+  if ((!is_first && !passes(',')) || peek() != '"') refuse_json(at_);
+  now.key = text();
+  if (!passes(':')) refuse_json(at_);
+  now.has_next = true;
+}
+
+bool json_reader::is_next(std::string_view name, bool is_required) {
+  auto& now = levels_[depth_ - 1];
+  const auto bit = std::uint64_t{1} << now.fields++;
+  if (now.has_next && now.key == name) {
+    if ((now.seen & bit) != 0) refuse_key();
+    now.seen |= bit;
+    return now.is_read = true;
+  }
+  if (is_required && (now.seen & bit) == 0) {
+    if (now.is_last_pass) refuse(sentence({"lacks \"", name, "\""}), depth_ - 1);
+    now.lacks_some = true;
+  }
+  return false;
+}
+
+const std::string* json_reader::next_other() {
+  auto& now = levels_[depth_ - 1];
+  if (now.is_read || !now.has_next) return nullptr;  // the next pass asks the named fields first
+  now.is_read = true;
+  return &now.key;
+}
+
+bool json_reader::end_object() {
+  auto& now = levels_[depth_ - 1];
+  if (now.has_next && !now.is_read) refuse(sentence({"has the unknown field \"", now.key, "\""}), depth_ - 1);
+  if (!now.has_next && (!now.lacks_some || now.is_last_pass)) return --depth_, true;
+  now.is_last_pass = !now.has_next;
+  now.is_read = now.lacks_some = false;
+  now.fields = 0;
+  return false;
+}
+
+void json_reader::ignore_others() {
+  if (next_other() == nullptr) return;
+  skip();
+  next_key(false);
+}
+
+void json_reader::skip() {
+  const char next = peek();
+  if (next == '{') return object([&] { ignore_others(); });
+  if (next == '[') return static_cast<void>(list(0, [&](std::size_t) { skip(); }));
+  static_cast<void>(scalar());
+}
+
+void json_reader::end() {
+  if (!ignores_rest_ && peek() != '\0') refuse_json(at_);
+}
+
+void json_reader::refuse(std::string_view fault, std::size_t levels, errc code) const {
+  std::string where;
+  for (std::size_t i = 0; i < levels; ++i)
+    if (!levels_[i].key.empty()) where += sentence({where.empty() ? "\"" : ", \"", levels_[i].key, "\""});
+  fail(code, {origin_, ": ", where.empty() ? "it" : where, " ", fault});
+}
+
+void json_reader::refuse_key() const {
+  fail(errc::corrupt, {origin_, ": the key \"", levels_[depth_ - 1].key, "\" appears twice"});
+}
+
+void json_reader::refuse_json(std::size_t at) const { fail(errc::corrupt, {origin_, ": malformed JSON at byte ", at}); }
+
 struct json_stream {
   using Ch = char;
 
@@ -243,9 +263,9 @@ json_writer& json_writer::end_object() { return output_->EndObject(), *this; }
 json_writer& json_writer::begin_list() { return output_->StartArray(), *this; }
 json_writer& json_writer::end_list() { return output_->EndArray(), *this; }
 
-json_writer& json_writer::text(std::string_view value, std::string_view what, std::size_t least_bytes) {
+json_writer& json_writer::text(std::string_view value, std::string_view field, std::size_t least_bytes) {
   if (!output_->string(value, least_bytes))
-    fail(errc::invalid, {what, " \"", value, "\" is not valid UTF-8 and cannot be stored"});
+    fail(errc::invalid, {field, field.empty() ? "\"" : ": \"", value, "\" is not valid UTF-8 and cannot be stored"});
   return *this;
 }
 
@@ -274,23 +294,6 @@ std::string to_utf8(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return valid;
-}
-
-json_form json_list(json_form element, json_form::at_open open, json_form::at_close close) {
-  json_form form{json_form::kind::list, {}, std::move(open), std::move(close), {}, {}, {}};
-  form.others = std::make_shared<const json_form>(std::move(element));
-  return form;
-}
-
-json_form json_object(std::vector<json_field> fields, json_form::at_open open, json_form::at_close close) {
-  return {json_form::kind::object, {}, std::move(open), std::move(close), {}, std::move(fields), {}};
-}
-
-json_form json_map(json_form value, json_form::at_key add) {
-  auto form = json_list(std::move(value));
-  form.what = json_form::kind::object;
-  form.add = std::move(add);
-  return form;
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,6 +58,11 @@ class descriptor {
 /// Whether a call failed because a file is not there: by its name or, on a network file system where another host has deleted it, although it is
 /// open.
 [[nodiscard]] inline bool is_gone(int failure) noexcept { return failure == ENOENT || failure == ESTALE; }
+
+/// Whether a read failed because the medium is damaged.
+[[nodiscard]] inline bool is_damaged(int failure) noexcept {
+  return failure == EIO || failure == EBADMSG || failure == EUCLEAN;
+}
 
 /// Repeats a call that a signal interrupted.
 template <class Call>
@@ -201,10 +207,23 @@ inline void read_all(int file, std::span<const std::span<std::byte>> buffers, st
     if (done > 0) return static_cast<std::size_t>(done);
     if (done == 0) fail(errc::corrupt, {where, " ends at byte ", at, ", but more bytes are needed"});
     const int failure = errno;
-    if (failure == EIO || failure == EBADMSG || failure == EUCLEAN)
+    if (is_damaged(failure))
       fail(errc::unreadable, {where, " cannot be read at byte ", at, ": ", std::generic_category().message(failure)});
     fail_io("read", where, failure);
   });
+}
+
+/// The first bytes of an open file, at most `most`; nullopt, with errno, if it cannot be read.
+[[nodiscard]] inline std::optional<std::string> beginning_of(int file, std::size_t most) {
+  std::string text(most, '\0');
+  for (std::size_t done = 0; done < most;) {  // a file system may give less than is asked for
+    const auto count =
+        retried([&] { return ::pread(file, text.data() + done, most - done, static_cast<off_t>(done)); });
+    if (count < 0) return std::nullopt;
+    if (count == 0) text.resize(most = done);
+    done += static_cast<std::size_t>(count);
+  }
+  return text;
 }
 
 /// Takes the file's lock without waiting; false when another open file has it.

@@ -44,7 +44,7 @@ cairn::checkpointer_options options(bool durable) {
   all.threads = 1;
   all.durable = durable;
   all.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
-  all.chain = {.anchor_every = 6, .merge_every = 3};
+  all.chain = {.anchor_every = 6, .merge = cairn::merging{.every = 3}};
   return all;
 }
 

@@ -329,7 +329,6 @@ void do_rename(fuse_req_t to, fuse_ino_t parent, const char* name, fuse_ino_t ne
   client& here = client_of(to);
   const node &in = here.at(parent), &new_in = here.at(new_parent);
   if (here.fails(to, request::rename, in)) return;
-  if (flags != 0 && here.how().plain_renames) return reply(to, EINVAL);
   reply(to, here.changed([&] { return ::renameat2(in.fd, name, new_in.fd, new_name, flags); }));
 }
 
@@ -533,7 +532,6 @@ void tell(lies& to, std::string_view names) {
     const auto name = names.substr(0, end);
     names.remove_prefix(std::min(end + 1, names.size()));
     const bool is_nfs = name == "nfs";
-    if (name == "plain_renames" || is_nfs) to.plain_renames = true;
     if (name == "silly_renames" || is_nfs) to.silly_renames = true;
     if (name == "stale_handles" || is_nfs) to.stale_handles = true;
     if (name == "no_fallocate" || is_nfs) to.no_fallocate = true;
@@ -542,9 +540,9 @@ void tell(lies& to, std::string_view names) {
     if (name == "resends") to.resend_every = 3;
     if (name == "cached_names") to.negative_seconds = to.name_seconds = 3600;
     if (name == "briefly_cached_names") to.negative_seconds = to.name_seconds = 1;
-    constexpr std::string_view all[] = {"plain_renames", "silly_renames",       "stale_handles", "no_fallocate",
-                                        "nfs",           "short_transfers",     "keeps_writes",  "resends",
-                                        "cached_names",  "briefly_cached_names"};
+    constexpr std::string_view all[] = {"silly_renames", "stale_handles",   "no_fallocate",
+                                        "nfs",           "short_transfers", "keeps_writes",
+                                        "resends",       "cached_names",    "briefly_cached_names"};
     if (std::find(std::begin(all), std::end(all), name) == std::end(all))
       throw std::invalid_argument("no lie " + std::string(name));
   }

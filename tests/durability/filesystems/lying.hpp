@@ -37,7 +37,6 @@ enum class request : std::uint8_t {
 /// How a mount lies. In memory that the server and the processes of the test share: each can be changed at any time. Locks (flock, fcntl) are
 /// always those of one mount, and O_DIRECT is always taken for the page cache of the server.
 struct lies {
-  std::atomic<bool> plain_renames{false};    ///< renameat2 with flags gives EINVAL
   std::atomic<bool> silly_renames{false};    ///< an open file that is deleted becomes `.nfs*` until it is closed
   std::atomic<bool> stale_handles{false};    ///< what another client has deleted gives ESTALE, although it is open here
   std::atomic<bool> short_transfers{false};  ///< reads and writes transfer half of what is asked for
@@ -80,8 +79,8 @@ class lying_mount {
   std::unique_ptr<fuse_server> server_;
 };
 
-/// Switches lies on by their names, separated by `+`: `plain_renames+silly_renames`. `nfs` is all that an NFS client does always. Throws
-/// std::invalid_argument.
+/// Switches lies on by their names, separated by `+`: `silly_renames+stale_handles`. `nfs` is all that an NFS client
+/// does always. Throws std::invalid_argument.
 void tell(lies& to, std::string_view names);
 
 [[nodiscard]] std::string_view name_of(request what);

@@ -34,9 +34,9 @@ class background_thread {
     yield("the start of a job");
   }
 
-  [[nodiscard]] bool wait_for(std::chrono::duration<double> /*longest*/) const {
-    wait();
-    return true;
+  [[nodiscard]] bool wait_for(std::chrono::duration<double> longest) const {
+    if (job_) scheduler_->pause(longest.count());
+    return !job_;
   }
 
   void wait() const {

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// One attempt to make a checkpoint: the part of one process in it, from its beginning to its publication.
+//
+// The leader begins it, all other ranks of a group join it, each writes its shards, and the leader unites their records
+// and publishes. A process without a group is the leader of nobody. An attempt does not communicate: run/session does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/chain/options.hpp"
+#include "cairn/core/encoding.hpp"
+#include "cairn/core/piece.hpp"
+#include "cairn/report.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/shard_record.hpp"
+#include "cairn/store/writer.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// A published checkpoint, as all ranks know it.
+struct published_checkpoint {
+  std::uint64_t bytes = 0;  ///< of all files
+  std::uint64_t id = 0;     ///< see checkpoint_id
+  bool is_delta = false;
+  std::map<std::string, loss> lost{};  ///< by path, see save_report
+  /// Stored bytes of each leaf that all ranks have; then, for each rank, of the leaves that it alone has.
+  std::vector<std::uint64_t> stored{};
+};
+
+/// For the other ranks, as bytes.
+[[nodiscard]] std::string write_published(const published_checkpoint& made);
+/// errc::corrupt if rank 0 cannot have written it.
+[[nodiscard]] published_checkpoint read_published(std::string_view text);
+
+/// What the shards of a checkpoint are made of: a state (encode_source), or the deltas of a chain (merge_source). The functions are called in
+/// this order; the classes have a further one, `published`, that all ranks call at last.
+class shard_source {
+ public:
+  shard_source() = default;
+  shard_source(const shard_source&) = delete;
+  shard_source& operator=(const shard_source&) = delete;
+  virtual ~shard_source() = default;
+
+  /// Reads what the shards are built on. At the leader `of_leader` is null, and the result tells the others on what that is; they get it,
+  /// and throw errc::mismatch if they cannot build on it.
+  [[nodiscard]] virtual std::string open(const std::string_view* of_leader) = 0;
+  /// What the checkpoint contains, and in how many shards. Valid until the source is destroyed.
+  [[nodiscard]] virtual const checkpoint_spec& spec() const = 0;
+  [[nodiscard]] virtual std::size_t shards() const = 0;
+  /// The leaves of `spec` from this number on are those that this rank alone has.
+  [[nodiscard]] virtual std::size_t common_leaves() const = 0;
+  /// Adds shards of this process to the checkpoint: the next ones of a state, or all that it has of a merge.
+  virtual void write(checkpoint_writer& to, std::span<const std::vector<staged_piece>> next) = 0;
+  /// What the leader needs to know of the shards that were written to `to`.
+  [[nodiscard]] virtual shard_record record(const checkpoint_writer& to) const = 0;
+  /// At the leader, of each other rank in order: lists its shard in the checkpoint. Returns the stored bytes of what that rank alone has.
+  virtual std::uint64_t unite(checkpoint_writer& to, std::size_t rank, shard_record written) = 0;
+  /// At the leader: all shards are written. Sets `is_delta` and `lost`, and returns the parent of a delta.
+  [[nodiscard]] virtual std::optional<checkpoint_ref> finish(published_checkpoint& made, std::uint64_t bytes) = 0;
+};
+
+/// In a group each rank merges the pieces that it has in the newest checkpoint of the chain.
+class merge_source : public shard_source {
+ public:
+  /// The merged checkpoint is published.
+  [[nodiscard]] virtual merge_report published(const published_checkpoint& made) const = 0;
+};
+
+/// Which chain is merged, and which rank this is.
+struct merge_job {
+  std::string name;                   ///< of the newest checkpoint of the chain
+  std::optional<std::uint64_t> id{};  ///< of it, if known: another checkpoint is errc::corrupt
+  std::size_t ranks = 1, rank = 0;
+  merge_options how{};
+};
+
+/// Destroyed before it has published, it leaves the store as it was.
+class attempt {
+ public:
+  /// Of the checkpoint `name`, at rank `rank`. `store` and `source` must outlive the attempt.
+  attempt(any_store& store, std::string_view name, shard_source& source, std::size_t rank = 0)
+      : store_(store), name_(name), source_(source), rank_(rank) {}
+
+  /// 1. At the leader: begins the checkpoint. Returns what the others need to join it.
+  [[nodiscard]] std::string begin();
+  /// At the others. errc::not_found where this rank sees another place than the leader, or another job has taken it over.
+  void join(std::string_view begun);
+  /// 2. Writes shards of this process; again for the next ones.
+  void write(std::span<const std::vector<staged_piece>> next = {}) { source_.write(*writer_, next); }
+  /// What the leader needs to know of them.
+  [[nodiscard]] std::string record() const { return write_shard_record(source_.record(*writer_)); }
+  /// 3. At the leader: lists the shards of the others. `records` are those of all ranks, whose first is not read.
+  void unite(std::span<const std::string> records);
+  /// 4. At the leader.
+  [[nodiscard]] published_checkpoint publish();
+
+ private:
+  any_store& store_;
+  std::string name_;
+  shard_source& source_;
+  std::size_t rank_;
+  std::optional<checkpoint_writer> writer_;
+  std::vector<std::uint64_t> own_bytes_;  // stored, of the leaves that one rank alone has, by rank from 1 on
+};
+
+}  // namespace cairn::inline v0_1::detail

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+// Definitions of history.hpp.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/as_error.hpp"
+#include "cairn/chain/load.hpp"
+#include "cairn/core/float_bits.hpp"
+#include "cairn/chain/attempt.hpp"
+#include "cairn/run/history.hpp"
+#include "cairn/run/own_state.hpp"
+#include "cairn/run/replica_check.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+history::history(any_store store, const checkpointer_options& options, team& ranks, observer on_event)
+    : store_(std::move(store)),
+      options_(options),
+      ranks_(ranks),
+      on_event_(std::move(on_event)),
+      checkpoints_(store_, options_, on_event_) {}
+
+load_options history::for_restore(load_options options) const {
+  options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
+  if (!options.verify_first) options.verify_first = bool(options.rename);
+  return options;
+}
+
+void history::restored(const std::optional<load_report>& report) {
+  base_.clear();
+  checkpoints_.restored(report);
+  if (report) base_.restored({report->name, report->id}, report->step, report->links);
+}
+
+/// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
+void history::require_same_restore(const load_options& options, std::string_view order) {
+  if (ranks_.is_alone()) return;
+  const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
+  auto text = "step " + (options.step ? std::to_string(*options.step) : "none") + ", strict " + number(options.strict) +
+              ", convert " + number(options.convert) + ", sharing " + number(options.sharing);
+  if (!order.empty()) text += ", best by " + std::string(order);
+  ranks_.require_same("the options of the restore", text);
+}
+
+/// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Not where nothing is there, where another
+/// job saves, whose checkpoints may be read, or where nothing can be written.
+void history::take_over_store() {
+  if (ranks_.is_alone()) return;
+  ranks_.all([&] {
+    if (!ranks_.is_leader() || store_.list().empty()) return;
+    try {
+      own_store();
+    } catch (const error& cause) {
+      if (cause.code() != errc::io && cause.code() != errc::busy) throw;
+    }
+  });
+}
+
+std::optional<load_report> history::restore(any_mutable_state state, const load_options& options) {
+  require_same_restore(options);
+  take_over_store();
+  auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
+  restored(report);
+  return report;
+}
+
+/// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first. Damaged ones come before
+/// them: they may be the best, and are reported as skipped.
+std::vector<std::string> history::names_by_metric(const std::optional<metric_order>& order) const {
+  const auto metric = order ? order->metric : std::string("loss");
+  struct candidate {
+    double value;
+    std::string name;
+  };
+  std::vector<candidate> found;
+  std::vector<std::string> names;
+  const auto all = checkpoints_.names();
+  for (const auto& name : all) {
+    try {
+      const auto metrics = read_index(*store_.open(name)).info.metrics;
+      const auto at = metrics.find(metric);
+      if (at == metrics.end() || (order ? is_nan(at->second) : !is_finite(at->second))) continue;
+      const double sign = !order ? 0 : order->lower_is_better ? 1 : -1;
+      found.push_back({sign * at->second, name});
+    } catch (const error& cause) {
+      if (!is_of_checkpoint(cause.code())) throw;
+      names.push_back(name);
+    }
+  }
+  if (found.empty() && names.empty() && !all.empty())
+    fail(errc::not_found, {"no checkpoint in ", store_.location(),
+                           order ? " has the metric \"" + metric + '"' : std::string(" has a finite loss")});
+  std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
+    return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
+  });
+  for (auto& each : found) names.push_back(std::move(each.name));
+  return names;
+}
+
+std::optional<load_report> history::restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+                                               const load_options& options) {
+  require_same_restore(
+      options, order ? order->metric + (order->lower_is_better ? ", lower is better" : ", higher is better") : "loss");
+  refuse_step(options);
+  take_over_store();
+  const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });
+  auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_, ranks_);
+  restored(report);
+  return report;
+}
+
+event history::about(event::kind what, std::uint64_t step) const {
+  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
+}
+
+event history::about(event::kind what, const save_job& job) const {
+  return {.what = what,
+          .checkpoint = store_.location() + "/" + job.name,
+          .step = job.info.step,
+          .total = job.state_bytes()};
+}
+
+error history::failed(event what, const std::exception_ptr& cause) const {
+  auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
+  if (failure.code() == errc::cancelled) {
+    what.what = event::kind::skipped;
+    failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
+  }
+  what.message = std::string(failure.sentence());
+  what.code = failure.code();
+  emit(what);
+  return failure;
+}
+
+void history::merge_failed(const error& cause) const {
+  if (cause.code() == errc::cancelled) return;
+  auto what = about(event::kind::failed, parse_checkpoint_name(base_.parent()->name).value_or(0));
+  what.message = std::string(cause.sentence());
+  what.code = cause.code();
+  emit(what);
+}
+
+/// Excludes other processes, which may have saved until now.
+void history::own_store() {
+  if (ownership_) return;
+  ownership_ = store_.lock();
+  checkpoints_.refresh();
+}
+
+void history::prepare_for(std::uint64_t step) {
+  own_store();
+  checkpoints_.make_way(step);
+}
+
+void history::set_hooks(save_job& job) const {
+  job.hooks.anchored = [this, what = about(event::kind::anchored, job)](const std::string& why) mutable {
+    what.message = why;
+    emit(what);
+  };
+  job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
+    what.bytes = bytes;
+    what.seconds = seconds;
+    emit(what);
+  };
+  job.hooks.written = [this, what = about(event::kind::written, job)](std::uint64_t bytes, double seconds) mutable {
+    what.bytes = what.total = bytes;
+    what.seconds = seconds;
+    emit(what);
+  };
+}
+
+void history::check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples) const {
+  if (options_.replica_check == replica_check::off || samples.empty()) return;
+  const auto leaves = common_leaves(job);
+  const auto difference = find_difference(leaves, sample_pieces(leaves, job.info.step), samples);
+  if (difference.empty()) return;
+  const auto text = "the ranks do not have the same state: " + difference;
+  if (options_.replica_check == replica_check::refuse) fail(errc::mismatch, {text});
+  auto what = about(event::kind::differing, job);
+  what.message = text;
+  emit(what);
+}
+
+save_report history::saved(const save_job& job, save_report report) {
+  checkpoints_.saved(job, report);
+  auto what = about(event::kind::published, job);
+  what.bytes = report.bytes;
+  what.seconds = report.seconds;
+  emit(what);
+  // Only the first save with unmatched rules reports them.
+  if (unmatched_reported_ || report.unmatched_rules.empty()) return report;
+  unmatched_reported_ = true;
+  for (const auto& pattern : report.unmatched_rules) {
+    what = {.what = event::kind::unmatched, .checkpoint = what.checkpoint, .step = what.step};
+    what.message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
+    emit(what);
+  }
+  return report;
+}
+
+bool history::is_merge_due() const {
+  const auto& rule = options_.chain.merge;
+  return rule && base_.deltas_to_merge() >= rule->every;
+}
+
+std::unique_ptr<merge_source> history::source_of_merge(
+    std::function<void()> check, std::function<void(std::uint64_t, std::uint64_t)> progress) const {
+  const auto& newest = *base_.parent();
+  return options_.chain.merge->open(
+      store_, {.name = newest.name,
+               .id = newest.id,
+               .ranks = ranks_.size(),
+               .rank = ranks_.rank(),
+               .how = {.deltas = options_.chain.merge->to_whole ? std::nullopt : std::optional(base_.deltas_to_merge()),
+                       .threads = options_.background_threads,
+                       .codecs = options_.codecs,
+                       .max_bytes = options_.max_staging_bytes,
+                       .check = std::move(check),
+                       .progress = std::move(progress)}});
+}
+
+void history::merged(const merge_report& report) {
+  const auto& name = base_.parent()->name;
+  base_.merged(report.parent.empty());
+  checkpoints_.merged(name, report);
+  emit({.what = event::kind::merged,
+        .checkpoint = report.checkpoint,
+        .step = parse_checkpoint_name(name).value_or(0),
+        .bytes = report.bytes,
+        .total = report.bytes,
+        .seconds = report.seconds,
+        .message = std::to_string(report.deltas) + " deltas"});
+}
+
+std::uint64_t history::remove_after(std::uint64_t step) {
+  own_store();
+  return checkpoints_.remove_later(step);
+}
+
+}  // namespace cairn::inline v0_1::detail
