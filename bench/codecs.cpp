@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compresses a real training state with Cairn's codecs and their peers, all of them in turn on one core, and prints ratios,
-// rates, errors and figures.
+// Compresses a real training state with Cairn's codecs and their peers, all of them in turn on one core, and prints
+// ratios, rates, errors and figures.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

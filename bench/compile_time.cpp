@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Measures what it costs to compile with Cairn and with cereal: a unit that saves and loads a state of 50 fields, a unit that only
-// includes the library, and the quickstart, linked too; and all definitions of Cairn.
+// Measures what it costs to compile with Cairn and with cereal: a unit that saves and loads a state of 50 fields, a
+// unit that only includes the library, and the quickstart, linked too; and all definitions of Cairn.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -129,7 +129,8 @@ class compiler {
     return fs::file_size(program);
   }
 
-  /// Wall seconds until all sources are compiled, two at a time, each started in the order given; `bytes`: the most memory that one takes.
+  /// Wall seconds until all sources are compiled, two at a time, each started in the order given; `bytes`: the most
+  /// memory that one takes.
   [[nodiscard]] double compile_all(const std::vector<std::string>& sources, std::uint64_t& bytes) const {
     std::mutex mutex;
     std::atomic<std::size_t> next{0};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plans the saves of several ranks that hold the same state: how long that takes, and how even the bytes and pieces of the ranks are.
+// Plans the saves of several ranks that hold the same state: how long that takes, and how even the bytes and pieces of
+// the ranks are.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

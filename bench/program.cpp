@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The program cairn: a list of many checkpoints against reading their indexes, and `verify` against a load of the same checkpoint.
+// The program cairn: a list of many checkpoints against reading their indexes, and `verify` against a load of the same
+// checkpoint.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

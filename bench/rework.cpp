@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a lossy checkpoint costs in rework: real models, total failures, and restarts from the checkpoints of several methods.
+// What a lossy checkpoint costs in rework: real models, total failures, and restarts from the checkpoints of several
+// methods.
 #include <algorithm>
 #include <cstdio>
 #include <cstdint>
@@ -121,8 +122,8 @@ std::string options_of(const models::setting& model, const request& asked) {
          ", failures: " + std::to_string(model.failures) + ", data: " + asked.data;
 }
 
-/// Restores the results that an earlier run with the same options, except --settings and --seeds, has left in `folder`. Saves them, so that a
-/// folder that cannot be written is refused before hours of training.
+/// Restores the results that an earlier run with the same options, except --settings and --seeds, has left in `folder`.
+/// Saves them, so that a folder that cannot be written is refused before hours of training.
 std::unique_ptr<cairn::checkpointer> resume(const std::string& folder, std::size_t seeds, progress& known) {
   const auto options = known.options;
   auto saved = std::make_unique<cairn::checkpointer>(folder, cairn::checkpointer_options{.keep_last = 1});

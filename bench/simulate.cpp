@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Predicts saves and loads of well-known models on 1 to 16,384 ranks, and compares predictions with saves of this machine.
+// Predicts saves and loads of well-known models on 1 to 16,384 ranks, and compares predictions with saves of this
+// machine.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

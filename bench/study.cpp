@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The study of checkpoints in deep-learning frameworks, repeated: what a checkpoint costs in each format, and what a restart has to restore.
+// The study of checkpoints in deep-learning frameworks, repeated: what a checkpoint costs in each format, and what a
+// restart has to restore.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

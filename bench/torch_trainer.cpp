@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a save costs a trainer with libtorch, and what a restore takes: Cairn in the background and durable against torch::save and torch::load.
+// What a save costs a trainer with libtorch, and what a restore takes: Cairn in the background and durable against
+// torch::save and torch::load.
 #include <torch/torch.h>
 
 #include <chrono>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run whose policy says when a checkpoint is made and as what, learns what that costs, and is remembered across restarts.
+// A run whose policy says when a checkpoint is made and as what, learns what that costs, and is remembered across
+// restarts.
 #include "cairn/checkpointer.hpp"
 
 #include <algorithm>

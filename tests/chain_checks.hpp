@@ -16,8 +16,8 @@
 
 namespace chain {
 
-/// Checks that a checkpoint restores `real` exactly where codecs are exact, and else exactly as far off as its file says: then its
-/// reader has what its writer tracked.
+/// Checks that a checkpoint restores `real` exactly where codecs are exact, and else exactly as far off as its file
+/// says: then its reader has what its writer tracked.
 inline void check_restores(const cairn::any_store& store, const std::string& name, const state& real) {
   INFO(name);
   const auto opened = cairn::detail::open_chain(store, [&] { return name; });  // a merge may replace it

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A run whose checkpoints are deltas to each other: codecs, chain, merging, retention and restart together in the checkpointer.
+// A run whose checkpoints are deltas to each other: codecs, chain, merging, retention and restart together in the
+// checkpointer.
 #include "cairn/checkpointer.hpp"
 
 #include <sys/wait.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Functions in a user's namespace: argument-dependent look-up finds them if the library calls a function of that name unqualified.
+// Functions in a user's namespace: argument-dependent look-up finds them if the library calls a function of that name
+// unqualified.
 #include <array>
 #include <cstdint>
 #include <map>

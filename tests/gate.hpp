@@ -52,8 +52,8 @@ class gate {
   int held_ = 0;
 };
 
-/// A store in memory. A transaction begins when the gate is open, and not at all when `refuses` says so; `opened` is called after a file
-/// has been opened.
+/// A store in memory. A transaction begins when the gate is open, and not at all when `refuses` says so; `opened` is
+/// called after a file has been opened.
 struct gated_store {
   cairn::any_store inner = cairn::stores::memory();
   std::shared_ptr<gate> entrance = std::make_shared<gate>();

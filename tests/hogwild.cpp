@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threads that go on writing the elements of the state while a save from its memory runs, as in Hogwild training: what is hashed is what is
-// written, and a reader gets what the next delta is built on. Here the state changes at every write of a file and within codecs.
+// Threads that go on writing the elements of the state while a save from its memory runs, as in Hogwild training: what
+// is hashed is what is written, and a reader gets what the next delta is built on. Here the state changes at every
+// write of a file and within codecs.
 #include "cairn/checkpointer.hpp"
 
 #include <atomic>
@@ -57,7 +58,8 @@ void write_some(state& now, std::mt19937& random) {
   }
 }
 
-/// A store that calls `before_write` before it takes the bytes to write. It has no memory of its own for the writer to fill.
+/// A store that calls `before_write` before it takes the bytes to write. It has no memory of its own for the writer to
+/// fill.
 struct busy_store {
   cairn::any_store inner;
   std::function<void()> before_write;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nothing that the trainer does after a step returns reaches the file that is being written. Also built with the thread sanitizer.
+// Nothing that the trainer does after a step returns reaches the file that is being written. Also built with the thread
+// sanitizer.
 #include "cairn/checkpointer.hpp"
 
 #include <cstdint>

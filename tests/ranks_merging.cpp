@@ -561,31 +561,29 @@ TEST_CASE("a checkpointer that is destroyed while a save is published begins no 
     bool is_publishing = false;
     std::barrier same_step(ranks, [&]() noexcept { is_publishing = publishing == 1; });  // one answer for all ranks
     std::atomic<std::uint64_t> merged{0};
-    CHECK(
-        at_each(ranks, [&](const cairn::groups::threads& group) {
-          bool is_watched = false;
-          int calls =
-              0;  // of the leader in the save of step 3: it begins, makes its shard, prepares that, makes the index, publishes
-          const hooked_store own{store, {.before_write = [&] {
-                                   if (!is_watched || group.rank() != 0 || ++calls != 5) return;
-                                   ++publishing;
-                                   wait_until(leaving, ranks);
-                                 }}};
-          auto options = merging(2);
-          options.on_busy = cairn::when_busy::skip;
-          if (cancels) options.on_destruction = cairn::when_destroyed::cancel;
-          options.on_event = [&](const cairn::event& what) { merged += what.what == cairn::event::kind::merged; };
-          cairn::checkpointer checkpoints(own, options, group);
-          checkpoints.save(state_at(1), {.step = 1});
-          checkpoints.save(state_at(2), {.step = 2});
-          is_watched = true;
-          std::uint64_t step = 3;
-          do {
-            static_cast<void>(checkpoints.step(state_at(3), {.step = step++}));
-            same_step.arrive_and_wait();
-          } while (!is_publishing);
-          ++leaving;
-        }) == std::vector<std::string>(ranks));
+    CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
+            bool is_watched = false;
+            int calls = 0;  // of the leader in step 3: begins, makes its shard, prepares it, makes the index, publishes
+            const hooked_store own{store, {.before_write = [&] {
+                                     if (!is_watched || group.rank() != 0 || ++calls != 5) return;
+                                     ++publishing;
+                                     wait_until(leaving, ranks);
+                                   }}};
+            auto options = merging(2);
+            options.on_busy = cairn::when_busy::skip;
+            if (cancels) options.on_destruction = cairn::when_destroyed::cancel;
+            options.on_event = [&](const cairn::event& what) { merged += what.what == cairn::event::kind::merged; };
+            cairn::checkpointer checkpoints(own, options, group);
+            checkpoints.save(state_at(1), {.step = 1});
+            checkpoints.save(state_at(2), {.step = 2});
+            is_watched = true;
+            std::uint64_t step = 3;
+            do {
+              static_cast<void>(checkpoints.step(state_at(3), {.step = step++}));
+              same_step.arrive_and_wait();
+            } while (!is_publishing);
+            ++leaving;
+          }) == std::vector<std::string>(ranks));
     CHECK(merged == (cancels ? 0U : static_cast<unsigned>(ranks)));
     CHECK(links(store, 3) == (cancels ? 3 : 2));
   }

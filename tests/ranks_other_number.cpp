@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Restores on any number of ranks: of what all ranks have, of boxes, and of the state of each rank; whole checkpoints and deltas.
+// Restores on any number of ranks: of what all ranks have, of boxes, and of the state of each rank; whole checkpoints
+// and deltas.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
@@ -50,7 +51,8 @@ struct deal {
 
 const cairn::extents whole{13, 17};
 
-/// The state of one rank: an array that all have, the rank's part of two matrices, cut along rows and along columns, and numbers of its own.
+/// The state of one rank: an array that all have, the rank's part of two matrices, cut along rows and along columns,
+/// and numbers of its own.
 struct rank_state {
   std::vector<double> common;
   matrix rows, columns;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random calls of several ranks, while writes fail at random: all ranks throw the same, nobody waits for ever, and what is published is whole.
+// Random calls of several ranks, while writes fail at random: all ranks throw the same, nobody waits for ever, and what
+// is published is whole.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/group/threads.hpp"
@@ -44,7 +45,8 @@ void require_model(const model& state, std::uint64_t step, unsigned rank) {
 
 std::atomic<std::uint64_t> merges{0};
 
-/// What one rank does: the calls are the same at all ranks, as they depend on `seed` alone. Returns what it has seen, which must be the same.
+/// What one rank does: the calls are the same at all ranks, as they depend on `seed` alone. Returns what it has seen,
+/// which must be the same.
 std::string run_one(const cairn::groups::threads& group, const cairn::any_store& store, std::uint64_t seed) {
   std::mt19937_64 random(seed), own(seed * 8 + group.rank());
   cairn::checkpointer_options options;

@@ -38,8 +38,8 @@ std::uint64_t coded_bits(std::uint64_t elements, std::span<const lc::bucket> buc
   return cairn::detail::huffman::coded_bits(counts, cairn::detail::huffman::find_code_lengths(counts));
 }
 
-/// The size of a delta with all buckets, as published (E): a bucket number per element, 4 bytes per bucket; zero counts as a
-/// bucket.
+/// The size of a delta with all buckets, as published (E): a bucket number per element, 4 bytes per bucket; zero counts
+/// as a bucket.
 std::uint64_t bucketed_bytes(std::uint64_t elements, std::size_t buckets_with_zero) {
   const auto bits = static_cast<std::uint64_t>(buckets_with_zero < 2 ? 0 : std::bit_width(buckets_with_zero - 1));
   return (elements * bits + 7) / 8 + 4 * buckets_with_zero;

@@ -17,8 +17,8 @@ namespace {
 static constexpr std::byte relative_bit{0x80};  // beside the kind
 enum class kind : unsigned char { as_it_is, by_codec, by_lossless };
 
-/// A codec, the code tables that its chain of checkpoints has so far, and what a checkpoint does beyond encoding: arrays that are not
-/// worth it are stored as they are, and whatever was stored without loss is what a reader has.
+/// A codec, the code tables that its chain of checkpoints has so far, and what a checkpoint does beyond encoding:
+/// arrays that are not worth it are stored as they are, and whatever was stored without loss is what a reader has.
 class coder {
  public:
   coder(cairn::any_codec codec, bool lossy) : codec_(std::move(codec)), lossy_(lossy) {}

@@ -123,7 +123,8 @@ parameter_values difference(const parameter_values& newer, const parameter_value
   return values;
 }
 
-/// The method with the loosest tolerance whose real error stays within `max_error`: some keep far below their tolerance.
+/// The method with the loosest tolerance whose real error stays within `max_error`: some keep far below their
+/// tolerance.
 method loosest(const std::function<method(double)>& make, double max_error, std::span<const leaf> leaves,
                buffers& memory) {
   auto chosen = make(max_error);

@@ -18,10 +18,10 @@ struct chain_methods {
   std::function<method(double tolerance)> bounded;  ///< lossy, with a bound for the error; may be null
 };
 
-/// The deltas begin at an exact copy of the oldest snapshot. What they give back is compared, bit for bit, with what their writer
-/// took it for, and their errors are those of the worst snapshot of the chain. `bounded` takes, once for each of `deltas`, the newest
-/// snapshot with that largest error, and the difference of the oldest two with the largest error of its delta. memcpy copies every
-/// snapshot but the oldest.
+/// The deltas begin at an exact copy of the oldest snapshot. What they give back is compared, bit for bit, with what
+/// their writer took it for, and their errors are those of the worst snapshot of the chain. `bounded` takes, once for
+/// each of `deltas`, the newest snapshot with that largest error, and the difference of the oldest two with the largest
+/// error of its delta. memcpy copies every snapshot but the oldest.
 [[nodiscard]] std::vector<result> compare_chain(std::span<const parameter> parameters, const weight_chain& chain,
                                                 const chain_methods& methods, const patience& how);
 

@@ -37,8 +37,8 @@ struct result {
   }
 };
 
-/// Rate over rate, of the `series` (&result::compress or &result::decompress) of two results of the same contest; NaN where there is
-/// none of either.
+/// Rate over rate, of the `series` (&result::compress or &result::decompress) of two results of the same contest; NaN
+/// where there is none of either.
 [[nodiscard]] inline double rate_ratio(const result* top, const result* bottom, std::vector<double> result::* series) {
   if (top == nullptr || bottom == nullptr) return median({});
   return median_ratio(bottom->*series, top->*series) * static_cast<double>(top->bytes) /
@@ -64,8 +64,8 @@ struct patience {
   std::chrono::duration<double> wait{};  ///< at most, for idle cores, before every repetition
 };
 
-/// CPU seconds of this thread. All methods have one thread and wait for nothing; wall-clock time would say the same on an idle
-/// machine, and on a busy one how often another program got the core.
+/// CPU seconds of this thread. All methods have one thread and wait for nothing; wall-clock time would say the same on
+/// an idle machine, and on a busy one how often another program got the core.
 template <class Work>
 [[nodiscard]] double cpu_seconds_of(Work&& work) {
   const auto now = [] {
@@ -94,13 +94,13 @@ struct buffers {
   buffers(std::span<const leaf> leaves, std::span<const method> methods);
 };
 
-/// Compresses all leaves and gets them back. With `max_error` 0 every byte is compared; else the leaves are of type F32, and no
-/// element may differ by more. The leaves and the buffers outlive the contestant.
+/// Compresses all leaves and gets them back. With `max_error` 0 every byte is compared; else the leaves are of type
+/// F32, and no element may differ by more. The leaves and the buffers outlive the contestant.
 [[nodiscard]] contestant contestant_of(const method& m, std::span<const leaf> leaves, buffers& memory,
                                        double max_error = 0);
 
-/// All methods on a data set. Those that do not use references have its differences to compress, and are not charged for making
-/// them.
+/// All methods on a data set. Those that do not use references have its differences to compress, and are not charged
+/// for making them.
 [[nodiscard]] std::vector<result> compare_lossless(const data_set& data, std::span<const method> methods,
                                                    const patience& how);
 

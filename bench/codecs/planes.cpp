@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Byte planes and zstd -1: what one writes by hand for floating-point arrays. Compiled for this machine, so that splitting and
-// merging go at the speed of memory.
+// Byte planes and zstd -1: what one writes by hand for floating-point arrays. Compiled for this machine, so that
+// splitting and merging go at the speed of memory.
 #include <zstd.h>
 
 #include <algorithm>
@@ -50,8 +50,8 @@ void merge(const byte* __restrict planes, std::size_t count, std::uint16_t* __re
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<std::uint16_t>(planes[i] | p1[i] << 8);
 }
 
-/// Contexts and scratch memory, reused from leaf to leaf. Every plane of a leaf is one frame, its size before it: that compresses
-/// faster than pieces of a cache's size, and as well.
+/// Contexts and scratch memory, reused from leaf to leaf. Every plane of a leaf is one frame, its size before it: that
+/// compresses faster than pieces of a cache's size, and as well.
 class planes_coder {
  public:
   template <class Word>

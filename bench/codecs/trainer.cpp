@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The trainer, from the layers and the optimizer of examples/lenet. Compiled for this machine: its speed is not measured.
+// The trainer, from the layers and the optimizer of examples/lenet. Compiled for this machine: its speed is not
+// measured.
 #include "codecs/trainer.hpp"
 
 #include <algorithm>

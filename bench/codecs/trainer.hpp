@@ -40,9 +40,9 @@ struct training_options {
   std::size_t tested = 10'000;                                ///< digits for the accuracy, at most
 };
 
-/// Trains an MLP, by default 784-2048-1536-784-10 (5.97 million parameters): ReLU, cross entropy, batches of 128, Adam at 1e-3, He's
-/// initialization, pixels scaled to 0..1. The same options give the same run on the same machine. One thread.
-/// std::invalid_argument where there are too few steps for two snapshots 10 steps apart, if there are chains.
+/// Trains an MLP, by default 784-2048-1536-784-10 (5.97 million parameters): ReLU, cross entropy, batches of 128, Adam
+/// at 1e-3, He's initialization, pixels scaled to 0..1. The same options give the same run on the same machine. One
+/// thread. std::invalid_argument where there are too few steps for two snapshots 10 steps apart, if there are chains.
 [[nodiscard]] training_run train(const training_options& options);
 
 }  // namespace bench

@@ -7,7 +7,8 @@
 
 namespace bench {
 
-/// Calls `visit(item, repetition)` for all items in turn, `repetitions` times over; every repetition starts with another one.
+/// Calls `visit(item, repetition)` for all items in turn, `repetitions` times over; every repetition starts with
+/// another one.
 template <class Item, class Visit>
 void interleave(std::span<Item> items, std::size_t repetitions, const Visit& visit) {
   for (std::size_t repetition = 0; repetition < repetitions; ++repetition)

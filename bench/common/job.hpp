@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parts of a bench program that run in a process of their own: the program starts itself with --job, and the child prints numbers.
+// Parts of a bench program that run in a process of their own: the program starts itself with --job, and the child
+// prints numbers.
 #pragma once
 
 #include <chrono>
@@ -25,8 +26,9 @@ inline void print_numbers(std::initializer_list<double> values) {
   std::printf("\n");
 }
 
-/// The lines of numbers, `columns` in each and one at least, that a child prints: this program, started with `words` and with a
-/// --directory that is made for it and deleted afterwards, after sync() and when the cores are idle, or after `patience`.
+/// The lines of numbers, `columns` in each and one at least, that a child prints: this program, started with `words`
+/// and with a --directory that is made for it and deleted afterwards, after sync() and when the cores are idle, or
+/// after `patience`.
 [[nodiscard]] inline std::vector<std::vector<double>> numbers_of_job(std::vector<std::string> words,
                                                                      const std::string& directory, std::size_t columns,
                                                                      std::chrono::duration<double> patience) {

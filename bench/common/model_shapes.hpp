@@ -26,8 +26,8 @@ inline void add_linear(sizes& all, std::uint64_t out, std::uint64_t in) {
 /// Scale and shift.
 inline void add_norm(sizes& all, std::uint64_t width) { all.insert(all.end(), 2, parameter(width)); }
 
-/// The parameters of a BERT with the heads of its pretraining (the decoder is tied to the words), in the order of the model: 30,522 words, inner layers
-/// of four times the hidden size.
+/// The parameters of a BERT with the heads of its pretraining (the decoder is tied to the words), in the order of the
+/// model: 30,522 words, inner layers of four times the hidden size.
 [[nodiscard]] inline sizes bert(std::size_t layers, std::uint64_t hidden) {
   constexpr std::uint64_t words = 30'522;
   sizes all{parameter(words, hidden), parameter(512, hidden), parameter(2, hidden)};

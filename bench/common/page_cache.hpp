@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files into and out of the kernel's page cache: without them there, a restore reads from the disk as after a crash of the machine.
+// Files into and out of the kernel's page cache: without them there, a restore reads from the disk as after a crash of
+// the machine.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +30,8 @@ inline void read_into_cache(const std::filesystem::path& path) {
     if (entry.is_regular_file()) read(entry.path());
 }
 
-/// Asks the kernel to drop all pages of the files in `folder` or its folders (POSIX_FADV_DONTNEED), which must be on the disk already.
-/// Returns the part of their bytes that is cached all the same, 0 to 1.
+/// Asks the kernel to drop all pages of the files in `folder` or its folders (POSIX_FADV_DONTNEED), which must be on
+/// the disk already. Returns the part of their bytes that is cached all the same, 0 to 1.
 [[nodiscard]] inline double drop_cached(const std::filesystem::path& folder) {
   double cached = 0, all = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Brings the machine into the same state before every measurement: cores idle, a quiet disk, memory that is really there.
+// Brings the machine into the same state before every measurement: cores idle, a quiet disk, memory that is really
+// there.
 #pragma once
 
 #include <chrono>
@@ -48,10 +49,10 @@ inline bool wait_until_idle(std::chrono::duration<double> limit) {
   return false;
 }
 
-/// Writes what is dirty, waits for idle cores, then takes `bytes` of memory and gives them back, so that the kernel hands
-/// out the same pages next. A virtual machine returns free pages to its host after about two seconds (free page
-/// reporting); to get one back costs as much as to copy several. Without this, whoever runs after a pause pays for that:
-/// writes of 1 GiB measured 0.2 to 5 s.
+/// Writes what is dirty, waits for idle cores, then takes `bytes` of memory and gives them back, so that the kernel
+/// hands out the same pages next. A virtual machine returns free pages to its host after about two seconds (free page
+/// reporting); to get one back costs as much as to copy several. Without this, whoever runs after a pause pays for
+/// that: writes of 1 GiB measured 0.2 to 5 s.
 inline void settle(std::size_t bytes, std::chrono::duration<double> limit) {
   ::sync();
   if (limit.count() > 0) wait_until_idle(limit);

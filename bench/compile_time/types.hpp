@@ -16,7 +16,11 @@ struct tensor_# { std::vector<std::uint64_t> shape; std::vector<float> values; s
 struct moments_# { std::vector<float> first; std::vector<float> second; std::int64_t steps{}; };
 struct norm_# { tensor_# scale; tensor_# shift; float epsilon{}; std::optional<tensor_#> running_mean; };
 struct dense_# { tensor_# weight; std::optional<tensor_#> bias; float dropout{}; };
-struct convolution_# { tensor_# weight; std::array<std::int32_t, 2> stride{}; std::array<std::int32_t, 2> padding{}; std::int32_t groups{}; };
+struct convolution_# {
+  tensor_# weight;
+  std::array<std::int32_t, 2> stride{}, padding{};
+  std::int32_t groups{};
+};
 struct block_# {
   std::variant<dense_#, convolution_#, norm_#> main;
   std::vector<norm_#> norms;

@@ -20,7 +20,12 @@ struct layer {
   std::optional<tensor> running_mean;
   std::optional<tensor> running_variance;
 };
-struct model { std::vector<layer> layers; std::map<std::string, tensor> buffers; std::string architecture; std::uint32_t version{}; };
+struct model {
+  std::vector<layer> layers;
+  std::map<std::string, tensor> buffers;
+  std::string architecture;
+  std::uint32_t version{};
+};
 struct moments { std::vector<float> first; std::vector<float> second; std::int64_t steps{}; };
 struct optimizer {
   adam_options options;
@@ -111,7 +116,8 @@ template <class A> void serialize(A& a, loader& s) {
   a(s.epoch, s.position, s.order, s.samples_by_source, s.data_set, s.files, s.transform);
 }
 template <class A> void serialize(A& a, trainer& s) {
-  a(s.network, s.average, s.updates, s.input, s.step, s.seed, s.best_loss, s.metrics, s.history, s.tags, s.note, s.restarts);
+  a(s.network, s.average, s.updates, s.input, s.step, s.seed, s.best_loss, s.metrics, s.history, s.tags, s.note,
+    s.restarts);
 }
 )";
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// AlexNet (Krizhevsky et al. 2012), scaled to images of 28 x 28 pixels: five convolutions, three poolings, three dense layers; no dropout.
+// AlexNet (Krizhevsky et al. 2012), scaled to images of 28 x 28 pixels: five convolutions, three poolings, three dense
+// layers; no dropout.
 #pragma once
 
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the models learn: digits, ratings and text, from files or made. Each source has `size()` items, gives a batch of chosen ones, and the fixed
-// batches by which a run is judged: `evaluation`, of items that it learns from, and `test`.
+// What the models learn: digits, ratings and text, from files or made. Each source has `size()` items, gives a batch of
+// chosen ones, and the fixed batches by which a run is judged: `evaluation`, of items that it learns from, and `test`.
 #pragma once
 
 #include <cstddef>

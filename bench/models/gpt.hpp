@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A small GPT (Radford et al. 2019): pre-norm blocks of causal attention and a two-layer perceptron, over bytes. No dropout.
+// A small GPT (Radford et al. 2019): pre-norm blocks of causal attention and a two-layer perceptron, over bytes. No
+// dropout.
 #pragma once
 
 #include <random>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The layers that the models share, beside the convolution, pooling, ReLU and cross entropy of examples/lenet. A layer's weights are a plain
-// struct; `forward` computes its outputs, and `backward` fills the gradient by the weights and returns that by the inputs.
+// The layers that the models share, beside the convolution, pooling, ReLU and cross entropy of examples/lenet. A
+// layer's weights are a plain struct; `forward` computes its outputs, and `backward` fills the gradient by the weights
+// and returns that by the inputs.
 #pragma once
 
 #include <algorithm>
@@ -121,7 +122,8 @@ inline void look_up_gradient(std::span<const std::uint8_t> tokens, const matrix&
   for (std::size_t i = 0; i < tokens.size(); ++i) gradient.row(tokens[i]) += delta.row(static_cast<Index>(i));
 }
 
-// Causal self-attention. A row of `qkv` has the queries, keys and values of one position, of all heads one after another.
+// Causal self-attention. A row of `qkv` has the queries, keys and values of one position, of all heads one after
+// another.
 
 struct attention_shape {
   Index length, heads;  ///< positions of a sequence; rows of x are whole sequences

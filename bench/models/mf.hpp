@@ -33,8 +33,9 @@ inline constexpr float mf_decay = 0.02F;  ///< of the factors of a rating, besid
   return {squares / static_cast<double>(seen.size()), 0};
 }
 
-/// Fills `gradient`, row by row, with the mean over the row's ratings of the gradient of (error^2 + decay * (|user|^2 + |item|^2)) / 2. A step
-/// thus moves a user of few ratings in the batch as far as an item of many. Returns the mean of the squared errors.
+/// Fills `gradient`, row by row, with the mean over the row's ratings of the gradient of (error^2 + decay * (|user|^2 +
+/// |item|^2)) / 2. A step thus moves a user of few ratings in the batch as far as an item of many. Returns the mean of
+/// the squared errors.
 inline double differentiate(const mf& model, const std::vector<rating>& seen, mf& gradient) {
   gradient.users.setZero();
   gradient.items.setZero();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models and optimizers are plain structs of matrices. This visits the matrices of several structs of one type, side by side.
+// Models and optimizers are plain structs of matrices. This visits the matrices of several structs of one type, side by
+// side.
 #pragma once
 
 #include <Eigen/Core>
@@ -21,7 +22,8 @@ using lenet::vector;
 template <class T>
 concept dense_array = std::same_as<std::remove_const_t<T>, matrix> || std::same_as<std::remove_const_t<T>, vector>;
 
-/// Calls `body` for each matrix and vector of `first` with the corresponding ones of `rest`, in the order of the fields. Numbers are passed over.
+/// Calls `body` for each matrix and vector of `first` with the corresponding ones of `rest`, in the order of the
+/// fields. Numbers are passed over.
 template <class Body, class First, class... Rest>
 void for_each_array(const Body& body, First& first, Rest&... rest) {
   if constexpr (dense_array<First>) {

@@ -27,7 +27,8 @@ struct snapshot {
   arrays weights, slots;
 };
 
-/// The batch of an iteration depends on the seed and the iteration alone: a run that goes on from an earlier iteration sees the same data again.
+/// The batch of an iteration depends on the seed and the iteration alone: a run that goes on from an earlier iteration
+/// sees the same data again.
 class training {
  public:
   training() = default;
@@ -67,8 +68,8 @@ struct setting {
 /// A GPT over a made text. `is_bf16`: its weights are in BF16, with master weights in FP32.
 [[nodiscard]] setting gpt_setting(const std::string& name, const gpt_shape& shape, bool is_bf16);
 
-/// "lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16". `data` has the folders mnist and jester; empty: made data. std::runtime_error for another
-/// name, and for data that is missing or malformed.
+/// "lr", "mf", "lenet", "alexnet", "gpt", "gpt_bf16". `data` has the folders mnist and jester; empty: made data.
+/// std::runtime_error for another name, and for data that is missing or malformed.
 [[nodiscard]] setting setting_of(const std::string& model, const std::filesystem::path& data);
 
 }  // namespace bench::models

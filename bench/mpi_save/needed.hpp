@@ -14,8 +14,7 @@ namespace bench {
 
 struct needed_bytes {
   std::uint64_t elements = 0;  ///< of the boxes
-  std::uint64_t blocks =
-      0;  ///< of the blocks of checksums that have any of them; and where an array is encoded, of the blocks that have its coded blocks
+  std::uint64_t blocks = 0;    ///< of the blocks of checksums that have any of them, or any of its coded blocks
 };
 
 /// `box_of` gives the box of a leaf that a rank loads; none: all of it.

@@ -102,7 +102,8 @@ way rank0_way(const job& of) {
   return {"rank 0 alone", save};
 }
 
-/// Rank 0 writes its own part first, from where it is, while the others put theirs together; then it gets and writes those. Its memory has been touched.
+/// Rank 0 writes its own part first, from where it is, while the others put theirs together; then it gets and writes
+/// those. Its memory has been touched.
 way gather_way(const job& of) {
   const auto& ranks = of.ranks;
   std::uint64_t others = 0;

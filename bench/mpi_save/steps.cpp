@@ -35,7 +35,8 @@ cairn::checkpointer_options options_for(std::uint64_t interval) {
   return options;
 }
 
-/// What any trainer of several ranks could do at least to agree: a reduction that the next step waits for. As many numbers as a step of Cairn sends.
+/// What any trainer of several ranks could do at least to agree: a reduction that the next step waits for. As many
+/// numbers as a step of Cairn sends.
 class started_reduction {
  public:
   explicit started_reduction(MPI_Comm ranks) : ranks_(ranks) {}
@@ -54,7 +55,8 @@ class started_reduction {
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// A reduction of gradients, 64 KiB of them, which each step of a data-parallel trainer waits for; none in a loop that does nothing else.
+/// A reduction of gradients, 64 KiB of them, which each step of a data-parallel trainer waits for; none in a loop that
+/// does nothing else.
 void reduce_gradients(const world& ranks, std::vector<float>& gradients) {
   if (gradients.empty()) return;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, gradients.data(), static_cast<int>(gradients.size()), MPI_FLOAT, MPI_SUM,
@@ -125,7 +127,8 @@ struct stalls {
   std::uint64_t total = 0;        ///< bytes of the state
 };
 
-/// One more save than `saves`, the first of which is not counted. One copying thread at each rank. Only at these ranks; the others wait.
+/// One more save than `saves`, the first of which is not counted. One copying thread at each rank. Only at these ranks;
+/// the others wait.
 stalls stall_of(const world& all, unsigned count, const setting& how, std::size_t saves) {
   stalls all_of_them;
   const auto measure = [&](const world& ranks) {

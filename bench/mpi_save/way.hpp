@@ -24,7 +24,8 @@ struct job {
 
 struct way {
   std::string name;
-  /// All ranks call it, with the path of a new file or directory. Returns when the part of this rank is written, and on the disk if `durable`.
+  /// All ranks call it, with the path of a new file or directory. Returns when the part of this rank is written, and on
+  /// the disk if `durable`.
   std::function<void(const std::string& path, bool durable)> save;
   std::function<void()> remove{};  ///< of a way that has a place of its own: all ranks remove what was saved together
 };
@@ -40,7 +41,8 @@ struct way {
                            const dimensions& shapes);  ///< a dataset per array, into which each rank writes its rows
 #endif
 
-/// Writes pieces one after another into a new file, as a plain program does. Returns when they are in the page cache, or on the disk if `durable`.
+/// Writes pieces one after another into a new file, as a plain program does. Returns when they are in the page cache,
+/// or on the disk if `durable`.
 void write_file(const std::string& path, const share& what, bool durable);
 
 /// Whether the file has the bytes of the pieces, each at its place.

@@ -57,7 +57,8 @@ class world {
     return mine;
   }
 
-  /// Seconds from the first rank that begins `work` to the last one that ends it. The processes of one machine share the clock.
+  /// Seconds from the first rank that begins `work` to the last one that ends it. The processes of one machine share
+  /// the clock.
   template <class Work>
   [[nodiscard]] double seconds_of(const Work& work) const {
     meet();
@@ -74,7 +75,8 @@ class world {
     meet();
   }
 
-  /// Calls `act` at the first `count` ranks, with a communicator of their own; the others wait. False where there are fewer.
+  /// Calls `act` at the first `count` ranks, with a communicator of their own; the others wait. False where there are
+  /// fewer.
   bool with_first(unsigned count, const std::function<void(const world&)>& act) const {
     if (count > size()) return false;
     MPI_Comm some = MPI_COMM_NULL;

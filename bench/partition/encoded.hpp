@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How even the bytes are that ranks really write, where a codec makes the leaves of a state smaller by different factors.
+// How even the bytes are that ranks really write, where a codec makes the leaves of a state smaller by different
+// factors.
 #pragma once
 
 #include "common/arguments.hpp"

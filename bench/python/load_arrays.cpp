@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads all arrays of a checkpoint into new memory, one after the other, as cairn.load_dict of Python does: once per line of standard input. Prints the
-// seconds of each.
+// Loads all arrays of a checkpoint into new memory, one after the other, as cairn.load_dict of Python does: once per
+// line of standard input. Prints the seconds of each.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>

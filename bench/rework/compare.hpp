@@ -18,8 +18,9 @@ namespace bench::rework {
 /// Results of the seeds so far. "lc2" is without a limit, "lc2.5" with 5 %, and "topn.as_lc2" with the bytes of lc2.
 using measurements = std::map<std::string, result>;
 
-/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless` with the bytes that lc2 and lc3 use. One
-/// run is measured after another, so that the checkpoints of only one are in memory.
+/// Settings of Cairn's codecs, SCAR, TOPN and full checkpoints, at 5 % and 10 % of fp32, and the peers and `lossless`
+/// with the bytes that lc2 and lc3 use. One run is measured after another, so that the checkpoints of only one are in
+/// memory.
 class comparison {
  public:
   /// `settings` has "lc2" and "lc3". Results are added to `found`, which must outlive the comparison.
@@ -29,7 +30,8 @@ class comparison {
   [[nodiscard]] std::uint64_t seeds() const;
   /// Measures the methods that `found` does not have yet of this seed. Call it with 1, 2, ..., in this order.
   void add(std::uint64_t seed, const undisturbed_run& run);
-  /// Prints a table, and adds the figures of the model. Returns the fp32 bytes over the mean stored bytes of a checkpoint, of the best setting.
+  /// Prints a table, and adds the figures of the model. Returns the fp32 bytes over the mean stored bytes of a
+  /// checkpoint, of the best setting.
   double finish(report& numbers) const;
 
  private:
@@ -37,8 +39,8 @@ class comparison {
     std::string key;
     method with;
     bool has_share_of_base = false;
-    /// has_share_of_base: the setting whose used share is the limit. Otherwise: the same setting without a limit; its results are copied if they
-    /// keep to the share of `with`.
+    /// has_share_of_base: the setting whose used share is the limit. Otherwise: the same setting without a limit; its
+    /// results are copied if they keep to the share of `with`.
     std::string base;
   };
 
@@ -52,8 +54,8 @@ class comparison {
   measurements& found_;
 };
 
-/// Settings of LC against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether all reach
-/// their targets, and none costs more rework.
+/// Settings of LC against TOPN with the same bytes, over the seeds 1 to `seeds`. Prints a table, and returns whether
+/// all reach their targets, and none costs more rework.
 [[nodiscard]] bool compare_shortly(const models::setting& model, std::span<const codec_setting> settings,
                                    std::size_t seeds, report& numbers);
 

@@ -27,15 +27,17 @@ struct undisturbed_run {
 /// std::runtime_error for a run that diverges or does not learn.
 [[nodiscard]] undisturbed_run train_undisturbed(const models::setting& model, std::uint64_t seed);
 
-/// The losses of `run`, now and every `evaluate` iterations, until one is at most `target`. Stops at the first evaluation at or after `limit` iterations,
-/// and if the run diverges.
+/// The losses of `run`, now and every `evaluate` iterations, until one is at most `target`. Stops at the first
+/// evaluation at or after `limit` iterations, and if the run diverges.
 [[nodiscard]] std::vector<double> losses_until(models::training& run, double target, std::uint64_t evaluate,
                                                std::uint64_t limit);
 
-/// The iteration, interpolated, at which the losses first are at most `target`; NaN: never. They are `evaluate` iterations apart, the first at 0.
+/// The iteration, interpolated, at which the losses first are at most `target`; NaN: never. They are `evaluate`
+/// iterations apart, the first at 0.
 [[nodiscard]] double iterations_to(std::span<const double> losses, double target, std::uint64_t evaluate);
 
-/// A method that is given `share` of the state's fp32 bytes per period. It saves at the end of a period if it has not spent more than it was given.
+/// A method that is given `share` of the state's fp32 bytes per period. It saves at the end of a period if it has not
+/// spent more than it was given.
 struct method {
   std::string name;
   std::function<std::unique_ptr<checkpoint_writer>(models::training&, models::part)> start;
@@ -52,8 +54,8 @@ struct result {
   std::vector<double> save_seconds;        ///< [seed]: mean of a save
 };
 
-/// The periods after which a run fails, right after the checkpoint: `count` of them, spread over the run, and none at an anchor of a chain
-/// with one every 10 checkpoints. std::runtime_error if there are too few periods.
+/// The periods after which a run fails, right after the checkpoint: `count` of them, spread over the run, and none at
+/// an anchor of a chain with one every 10 checkpoints. std::runtime_error if there are too few periods.
 [[nodiscard]] std::vector<std::uint64_t> failure_periods(std::uint64_t periods, std::size_t count);
 
 /// Whether a method that saved in every period would have done so with this share too. `spent` is that of one seed.
@@ -68,7 +70,8 @@ struct experiment {
   std::vector<std::uint64_t> failures;
 };
 
-/// Measures methods, one after another, on the run of one seed. Restarts from equal states after the same failure are trained once.
+/// Measures methods, one after another, on the run of one seed. Restarts from equal states after the same failure are
+/// trained once.
 class trial {
  public:
   /// `run` must outlive the trial.
@@ -86,7 +89,8 @@ class trial {
   using restored_state = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
 
   [[nodiscard]] std::uint64_t middle_failure() const { return how_.failures[how_.failures.size() / 2]; }
-  /// The cost of a failure at the end of `period`, restarted from the state in `restarted_`; from `known_` if it has this state.
+  /// The cost of a failure at the end of `period`, restarted from the state in `restarted_`; from `known_` if it has
+  /// this state.
   cost restart(std::uint64_t period);
   /// Trains `restarted_` on to its targets.
   cost run_on(std::uint64_t period);

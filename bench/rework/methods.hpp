@@ -19,7 +19,8 @@ struct codec_setting {
   std::optional<std::size_t> anchor_every{};  ///< nullopt: the first checkpoint alone is whole, as published
 };
 
-/// `codec` for all leaves but Adam's second moments, whose ratios are quantized: a difference could make one 0 that is not.
+/// `codec` for all leaves but Adam's second moments, whose ratios are quantized: a difference could make one 0 that is
+/// not.
 template <int Bits>
 [[nodiscard]] cairn::codec_rules lossy_rules(const cairn::codecs::lc<Bits>& codec) {
   return {{"*second.*", cairn::codecs::lc<Bits>{.delta = cairn::delta_kind::ratio}}, {"*", codec}};

@@ -143,7 +143,8 @@ class running_checkpoint : public checkpoint_writer {
     for_each_saved(what_, bytes_per_weight, now, saved_, add_parts);
   }
 
-  /// The parts that have moved farthest, the farthest first: at least as many as `budget` bytes have room for, if there are.
+  /// The parts that have moved farthest, the farthest first: at least as many as `budget` bytes have room for, if there
+  /// are.
   std::span<const moved_part> farthest(double budget) {
     const auto is_farther = [](const moved_part& a, const moved_part& b) { return a.distance > b.distance; };
     const double most = budget / static_cast<double>(least_bytes_);

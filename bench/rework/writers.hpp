@@ -23,13 +23,14 @@ class checkpoint_writer {
   virtual void restore(models::training& run) = 0;
 };
 
-/// A checkpointer on a store in memory. Bytes are those of payloads and code tables; the index and the headers, which a method of any kind
-/// needs, do not count. Each restore is one by a new checkpointer, which reads the store and then goes on with the chain.
+/// A checkpointer on a store in memory. Bytes are those of payloads and code tables; the index and the headers, which a
+/// method of any kind needs, do not count. Each restore is one by a new checkpointer, which reads the store and then
+/// goes on with the chain.
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_by_cairn(models::training& run, models::part what,
                                                                 codec_setting how);
 
-/// SCAR (Qiao et al., ICML 2019): the running checkpoint gets the rows of the arrays that have moved farthest from it, in the L2 norm, for the
-/// bytes of their elements and 4 for the index of each row.
+/// SCAR (Qiao et al., ICML 2019): the running checkpoint gets the rows of the arrays that have moved farthest from it,
+/// in the L2 norm, for the bytes of their elements and 4 for the index of each row.
 [[nodiscard]] std::unique_ptr<checkpoint_writer> write_by_scar(models::training& run, models::part what);
 
 /// TOPN: the elements that have moved farthest from what a reader has, for their bytes and 4 for each index.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cairn: the state as it is, no list of fields. Stored as it is, as the others do; and without loss encoded, its default.
+// Cairn: the state as it is, no list of fields. Stored as it is, as the others do; and without loss encoded, its
+// default.
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

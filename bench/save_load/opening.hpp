@@ -13,8 +13,8 @@ struct opening_result {
   double over_json = 0;  ///< median of the ratios of neighbours
 };
 
-/// Saves about `tensors` small tensors below the directory `dir`, and opens the checkpoint `reps` times in turn with RapidJSON alone, which
-/// parses the same index and headers and keeps nothing.
+/// Saves about `tensors` small tensors below the directory `dir`, and opens the checkpoint `reps` times in turn with
+/// RapidJSON alone, which parses the same index and headers and keeps nothing.
 [[nodiscard]] opening_result measure_opening(const std::string& dir, std::size_t tensors, std::size_t reps);
 
 }  // namespace bench

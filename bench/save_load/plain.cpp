@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The plain limits: the bytes of all tensors by writev and readv and nothing else in the files, by one thread in one file, and by two in two.
+// The plain limits: the bytes of all tensors by writev and readv and nothing else in the files, by one thread in one
+// file, and by two in two.
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>

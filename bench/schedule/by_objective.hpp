@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A policy for any objective: saves when that costs least, by `planner`, where the end of the run and its failures may be known.
+// A policy for any objective: saves when that costs least, by `planner`, where the end of the run and its failures may
+// be known.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +35,9 @@ struct by_objective_options {
       estimator{};  ///< needed when the objective depends on the loss and `last_step` is set
 };
 
-/// Saves as the codecs say, when that costs least by the objective. The first save, `probe_steps` after the run began, measures what a save takes, unless
-/// `stall` is given. One save per `longest_interval` is made in any case. Throws errc::invalid for an objective by the loss with a `last_step` and no
-/// estimator.
+/// Saves as the codecs say, when that costs least by the objective. The first save, `probe_steps` after the run began,
+/// measures what a save takes, unless `stall` is given. One save per `longest_interval` is made in any case. Throws
+/// errc::invalid for an objective by the loss with a `last_step` and no estimator.
 class by_objective {
  public:
   explicit by_objective(by_objective_options options = {})

@@ -40,8 +40,9 @@ struct line_panel {
   bool is_logarithmic_x = false;  ///< in x
 };
 
-/// Write all panels, one under the other, each with an axis of its own and a legend; nothing when `file` is empty. Series of the same
-/// place in the list have the same colour in all panels. Throw std::runtime_error where the file cannot be written.
+/// Write all panels, one under the other, each with an axis of its own and a legend; nothing when `file` is empty.
+/// Series of the same place in the list have the same colour in all panels. Throw std::runtime_error where the file
+/// cannot be written.
 void write_bars(const std::string& file, const std::string& title, const std::string& subtitle,
                 std::span<const bar_panel> panels);
 void write_lines(const std::string& file, const std::string& title, const std::string& subtitle,

@@ -41,10 +41,10 @@ struct measured_costs {
   measured_save blocking{};  ///< torch::save and fsync, where there is libtorch; else write and fsync
 };
 
-/// Every kind of every size in a process of its own. The trainer computes on one core and changes every element a little in each step;
-/// it needs a core of its own, or else what it waits for one is counted as slowdown. A restore is from files out of the page cache, where
-/// the kernel drops them when it is asked. Prints a table per size, and gives all numbers as costs.<size>.<kind>.<what>, sizes counted
-/// from 0.
+/// Every kind of every size in a process of its own. The trainer computes on one core and changes every element a
+/// little in each step; it needs a core of its own, or else what it waits for one is counted as slowdown. A restore is
+/// from files out of the page cache, where the kernel drops them when it is asked. Prints a table per size, and gives
+/// all numbers as costs.<size>.<kind>.<what>, sizes counted from 0.
 std::vector<measured_costs> measure_costs(const cost_setting& where, report& numbers);
 
 /// What the child process does: one kind of one size.

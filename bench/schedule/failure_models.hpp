@@ -14,8 +14,9 @@
 
 namespace bench::schedule {
 
-/// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the expected failures within `age` seconds after its
-/// start. H(0) = 0; H never falls and is finite. A worker survives that long with probability exp(-H), n workers with exp(-n H).
+/// When workers fail. `expected(age)` is the cumulative hazard H of one worker: the expected failures within `age`
+/// seconds after its start. H(0) = 0; H never falls and is finite. A worker survives that long with probability
+/// exp(-H), n workers with exp(-n H).
 template <class Model>
 concept failure_model = std::copy_constructible<Model> && requires(const Model& self, double seconds) {
   { self.expected(seconds) } -> std::convertible_to<double>;
@@ -59,12 +60,14 @@ struct exponential {
   }
 };
 
-/// H(t) = (t / scale)^shape. A shape below 1: old workers fail less; above 1: more. A shape or scale that is not positive: no failures.
+/// H(t) = (t / scale)^shape. A shape below 1: old workers fail less; above 1: more. A shape or scale that is not
+/// positive: no failures.
 struct weibull {
   double shape;                         ///< below 1: old workers fail less
   std::chrono::duration<double> scale;  ///< seconds
 
-  /// With a mean time between failures of `mtbf`. For a shape below 0.006 the scale is not representable, and there are no failures.
+  /// With a mean time between failures of `mtbf`. For a shape below 0.006 the scale is not representable, and there are
+  /// no failures.
   [[nodiscard]] static weibull of_mean(std::chrono::duration<double> mtbf, double shape) {
     return {shape, shape > 0 ? mtbf / std::tgamma(1 + 1 / shape) : mtbf};
   }
@@ -75,8 +78,8 @@ struct weibull {
 
 }  // namespace failures
 
-/// `alive(part)` is the probability that the job reaches this part of its length, 0 to 1. It is 1 at 0 and never rises. The probability
-/// at 1 is that of running to the end.
+/// `alive(part)` is the probability that the job reaches this part of its length, 0 to 1. It is 1 at 0 and never rises.
+/// The probability at 1 is that of running to the end.
 template <class Model>
 concept early_stop_model = std::copy_constructible<Model> && requires(const Model& self, double part) {
   { self.alive(part) } -> std::convertible_to<double>;
@@ -103,8 +106,8 @@ struct none {
   [[nodiscard]] double alive(double /*part*/) const noexcept { return 1; }
 };
 
-/// With `probability` (0 to 1; NaN: 0) the job is stopped, uniformly between two parts of its length; at `from` where `to` is not larger.
-/// Where a part is NaN, never.
+/// With `probability` (0 to 1; NaN: 0) the job is stopped, uniformly between two parts of its length; at `from` where
+/// `to` is not larger. Where a part is NaN, never.
 struct uniform {
   double from = 0.4;       ///< part of the job's length, 0 to 1
   double to = 0.6;         ///< part of the job's length, 0 to 1

@@ -18,7 +18,8 @@ using cairn::loss_curve;
 using family = loss_curve::family;
 using clock = std::chrono::steady_clock;
 
-/// Curves over n steps. Rates are per run, so that all of them show the same part of the fall however long they are; power laws have none.
+/// Curves over n steps. Rates are per run, so that all of them show the same part of the fall however long they are;
+/// power laws have none.
 std::vector<loss_curve> published(double n) {
   const double ten_classes = std::log(10.0), thousand_classes = std::log(1000.0);
   return {

@@ -31,9 +31,9 @@ struct fit_errors {
   std::size_t runs = 0;
 };
 
-/// Each curve over 500, 1000, 3000 and 10,000 steps, with independent normal noise of `noise` of the loss, with seeds 1 to `seeds`. The curves
-/// fall as the papers' do: from ln 10 (ten classes), ln 1000 (ImageNet) or about 10 (a language model) to a floor or to none, to between
-/// a half and a hundredth of it over the steps. About 0.5 s per seed.
+/// Each curve over 500, 1000, 3000 and 10,000 steps, with independent normal noise of `noise` of the loss, with seeds 1
+/// to `seeds`. The curves fall as the papers' do: from ln 10 (ten classes), ln 1000 (ImageNet) or about 10 (a language
+/// model) to a floor or to none, to between a half and a hundredth of it over the steps. About 0.5 s per seed.
 [[nodiscard]] fit_errors measure_fit(int seeds, double noise = 0.1);
 
 }  // namespace bench

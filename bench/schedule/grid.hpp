@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The grid of simulated jobs, COCI's set-up: every stall, MTBF, end, number of workers and loss, under every policy and objective.
+// The grid of simulated jobs, COCI's set-up: every stall, MTBF, end, number of workers and loss, under every policy and
+// objective.
 #pragma once
 
 #include <array>
@@ -47,8 +48,8 @@ struct contestant {
   std::function<cairn::any_policy(const cell&, schedule::objective)> make{};
 };
 
-/// Policies whose options give the stall, the MTBF, the curve of the loss, the plan and its early stops, with the same values for all.
-/// The last one is the exact optimum's plan.
+/// Policies whose options give the stall, the MTBF, the curve of the loss, the plan and its early stops, with the same
+/// values for all. The last one is the exact optimum's plan.
 [[nodiscard]] std::vector<contestant> informed_policies();
 
 /// Policies as they are used: they measure stalls, and fit the loss, which has 10 % of noise. Their options
@@ -65,8 +66,8 @@ struct comparison {
   std::vector<schedule::simulation> results;  ///< by contestant
 };
 
-/// Simulates all contestants in all cells, under the objectives. Jobs that do not depend on the objective are simulated once.
-/// `visit` gets one comparison at a time. On `threads` threads.
+/// Simulates all contestants in all cells, under the objectives. Jobs that do not depend on the objective are simulated
+/// once. `visit` gets one comparison at a time. On `threads` threads.
 void simulate_grid(std::span<const cell> cells, std::span<const contestant> contestants,
                    std::span<const schedule::objective> objectives,
                    const std::function<schedule::scenario(const cell&, const contestant&)>& job, std::size_t jobs,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Says when the next save is due under an objective: by the density of the optimum, or by the exact optimum of what is left.
+// Says when the next save is due under an objective: by the density of the optimum, or by the exact optimum of what is
+// left.
 #pragma once
 
 #include <algorithm>
@@ -30,10 +31,11 @@ struct current_costs {
   double background = 0;    ///< from the copy to publication, in seconds
 };
 
-/// The density of saves per second with the least cost is m = sqrt(f r / (2 S c)), by the calculus of variations (derived in
-/// bench/schedule/README.md), with the prices c and r of the objective: Young's density times sqrt(r / c). Daly's interval replaces Young's here;
-/// it is better where S is not small. A save is due when the integral of m since the newest checkpoint reaches 1. Where few saves are
-/// left until the end this is too coarse, and the exact optimum of what is left decides. Without a curve or a last step c = r = 1.
+/// The density of saves per second with the least cost is m = sqrt(f r / (2 S c)), by the calculus of variations
+/// (derived in bench/schedule/README.md), with the prices c and r of the objective: Young's density times sqrt(r / c).
+/// Daly's interval replaces Young's here; it is better where S is not small. A save is due when the integral of m since
+/// the newest checkpoint reaches 1. Where few saves are left until the end this is too coarse, and the exact optimum of
+/// what is left decides. Without a curve or a last step c = r = 1.
 class planner {
  public:
   explicit planner(run_options run) : run_(std::move(run)) {}
@@ -41,8 +43,8 @@ class planner {
   /// Whether the objective needs a curve of the loss.
   [[nodiscard]] bool wants_curve() const noexcept { return run_.last_step && is_by_loss(run_.what); }
 
-  /// To be called once per step, `worked` seconds after the previous step. O(1); where few saves are left, a plan of 512 cells is made after
-  /// each save, for each new curve, and after every eighth of the steps that are left.
+  /// To be called once per step, `worked` seconds after the previous step. O(1); where few saves are left, a plan of
+  /// 512 cells is made after each save, for each new curve, and after every eighth of the steps that are left.
   [[nodiscard]] bool is_due(const cairn::moment& now, double worked, const current_costs& all,
                             const std::optional<cairn::loss_curve>& curve);
 
@@ -52,7 +54,8 @@ class planner {
     look_again_ = 0;
   }
 
-  /// Keeps the step at which the run began, since prices are scaled to the run from there on, and for `coci` the failures expected so far.
+  /// Keeps the step at which the run began, since prices are scaled to the run from there on, and for `coci` the
+  /// failures expected so far.
   void remember(cairn::policy_memory& memory) const {
     if (first_step_) memory["first_step"] = {static_cast<double>(*first_step_)};
     if (run_.what == objective::coci) memory["failures_before"] = {failures_before_};

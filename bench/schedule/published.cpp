@@ -25,8 +25,9 @@ using saves = std::vector<std::uint32_t>;
 /// Hours of a whole job.
 constexpr std::array lengths{2.0, 25.0 / 3, 24.0, 48.0, 96.0};
 
-/// P_j = (1 - exp(x_j p1 w_j S)) (1 / 2f - 1 / 2 x_j p1), time in minutes, the loss 1 at the beginning, w_j workers, which fail w_j times
-/// as often as one: a save each time that the loss has fallen by P_j. x_j, the speed-up, is in the times of the steps.
+/// P_j = (1 - exp(x_j p1 w_j S)) (1 / 2f - 1 / 2 x_j p1), time in minutes, the loss 1 at the beginning, w_j workers,
+/// which fail w_j times as often as one: a save each time that the loss has fallen by P_j. x_j, the speed-up, is in the
+/// times of the steps.
 saves equal_drops(const cell& where, const workload& job) {
   const double per_step = curve_of(where).p[0], stall = where.stall / 60;
   saves made;

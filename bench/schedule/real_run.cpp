@@ -275,7 +275,8 @@ void verify(const std::vector<contender>& all, const run_facts& facts) {
               facts.fingerprint.c_str());
 }
 
-/// What one method lost over what the other did, for every seed for which both have reached the target, and over all of these seeds.
+/// What one method lost over what the other did, for every seed for which both have reached the target, and over all of
+/// these seeds.
 struct lost_ratios {
   std::vector<double> of_seeds{};
   double of_all = std::numeric_limits<double>::quiet_NaN();
@@ -332,8 +333,9 @@ std::vector<run_method> with_plain_methods(std::vector<run_method> others) {
 }
 
 void compare_real_runs(const std::vector<run_method>& methods, const run_setting& where, report& numbers) {
-  // The trainer frees and allocates megabytes in every step. Whether malloc hands them back to the system in between depends on what else
-  // lies in the heap, and makes a step up to an eighth longer: by chance for one method and not for the other.
+  // The trainer frees and allocates megabytes in every step. Whether malloc hands them back to the system in between
+  // depends on what else lies in the heap, and makes a step up to an eighth longer: by chance for one method and not
+  // for the other.
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_MMAP_THRESHOLD, 1 << 25);
   const auto limit = where.images == 0 ? std::numeric_limits<std::size_t>::max() : where.images;

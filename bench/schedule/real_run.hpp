@@ -67,11 +67,11 @@ struct run_result {
 /// The methods of the issue that do without a policy of their own: none and every epoch; then those given.
 [[nodiscard]] std::vector<run_method> with_plain_methods(std::vector<run_method> others);
 
-/// Trains once undisturbed, then with every method under the same kills, all methods in turn for each seed. Each attempt is a process
-/// of its own, forked when the images are in memory. Prints a table; gives all numbers to `numbers`, and as a figure
-/// real_run.overhead_vs_checkfreq, where there are methods of the keys "ours" and "checkfreq": the median over the seeds; the same for
-/// "ours_untold". Time lost is against the step time of the undisturbed run. Throws where
-/// a method that restores reaches another state than the undisturbed run.
+/// Trains once undisturbed, then with every method under the same kills, all methods in turn for each seed. Each
+/// attempt is a process of its own, forked when the images are in memory. Prints a table; gives all numbers to
+/// `numbers`, and as a figure real_run.overhead_vs_checkfreq, where there are methods of the keys "ours" and
+/// "checkfreq": the median over the seeds; the same for "ours_untold". Time lost is against the step time of the
+/// undisturbed run. Throws where a method that restores reaches another state than the undisturbed run.
 void compare_real_runs(const std::vector<run_method>& methods, const run_setting& where, report& numbers);
 
 }  // namespace bench

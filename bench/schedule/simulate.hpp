@@ -49,9 +49,9 @@ class seeded_numbers {
   std::uint64_t seed_;
 };
 
-/// Workers of one age, until one of them fails. Time passes in spans, with n workers in each. A failure comes when the sum of
-/// n (H(age after) - H(age before)) passes a number drawn from Exp(1). The k-th `begin` draws the k-th number, whatever was done before.
-/// `model` must outlive this object.
+/// Workers of one age, until one of them fails. Time passes in spans, with n workers in each. A failure comes when the
+/// sum of n (H(age after) - H(age before)) passes a number drawn from Exp(1). The k-th `begin` draws the k-th number,
+/// whatever was done before. `model` must outlive this object.
 class workers_at_risk {
  public:
   workers_at_risk(const any_failures& model, seeded_numbers draws) : model_(&model), draws_(draws) { begin(); }
@@ -64,8 +64,8 @@ class workers_at_risk {
     has_failed_ = false;
   }
 
-  /// Lets `seconds` pass, and returns how many of them passed before a failure; all where there is none. Call `begin` after a failure.
-  /// O(1); a failure is located within the span by bisection.
+  /// Lets `seconds` pass, and returns how many of them passed before a failure; all where there is none. Call `begin`
+  /// after a failure. O(1); a failure is located within the span by bisection.
   [[nodiscard]] double pass(double seconds, double workers) {
     const double later = model_->expected(age_ + seconds), expected = workers * (later - hazard_);
     if (expected >= left_) return until_failure(seconds, workers);
@@ -173,24 +173,33 @@ struct simulation {
   std::vector<outcome> jobs{};  ///< in the order of their index
 };
 
-/// Runs jobs one by one. What a job draws (its stop, its failures, the noise at each step) depends only on the seed and its index, so all
-/// policies meet the same failures and can be compared job by job. O(iterations done), about 20 ns each, and what the policy and the
-/// failure model take. Throws errc::invalid for an invalid workload (see prices_of), for times, noise and numbers of workers that are
-/// negative or not finite, and for an `anchor_every` of 0.
+/// Runs jobs one by one. What a job draws (its stop, its failures, the noise at each step) depends only on the seed and
+/// its index, so all policies meet the same failures and can be compared job by job. O(iterations done), about 20 ns
+/// each, and what the policy and the failure model take. Throws errc::invalid for an invalid workload (see prices_of),
+/// for times, noise and numbers of workers that are negative or not finite, and for an `anchor_every` of 0.
 ///
-/// - While a save runs in the background, a second of that takes `slowdown` seconds from the training. The policy is asked after each
+/// - While a save runs in the background, a second of that takes `slowdown` seconds from the training. The policy is
+///   asked after each
 ///   iteration but the last one.
-/// - A save stalls the trainer at once and is published `background` seconds later. A save that is asked for while another one runs is not
-///   made. `saved` is called at the first step after publication. A delta is made whole where there is no checkpoint yet, and where
+/// - A save stalls the trainer at once and is published `background` seconds later. A save that is asked for while
+///   another one runs is not
+///   made. `saved` is called at the first step after publication. A delta is made whole where there is no checkpoint
+///   yet, and where
 ///   anchor_every says so.
-/// - n workers of one age fail together when the sum of n (H(age after) - H(age before)) passes a number drawn from Exp(1): during
-///   iterations, stalls and restoring. The job falls back to the newest published checkpoint, or to the beginning. Either takes `restore`
-///   seconds (at the beginning those of the usual kind), and all workers are new: of age 0 when restoring begins. A failure during a
+/// - n workers of one age fail together when the sum of n (H(age after) - H(age before)) passes a number drawn from
+///   Exp(1): during
+///   iterations, stalls and restoring. The job falls back to the newest published checkpoint, or to the beginning.
+///   Either takes `restore`
+///   seconds (at the beginning those of the usual kind), and all workers are new: of age 0 when restoring begins. A
+///   failure during a
 ///   restore starts that restore again.
-/// - Then a new copy of the policy recalls what the policy remembered when the checkpoint was copied, `restarted` is called, and its
+/// - Then a new copy of the policy recalls what the policy remembered when the checkpoint was copied, `restarted` is
+///   called, and its
 ///   seconds begin at 0. At the beginning there is no checkpoint, so neither is called.
-/// - A job that stops early ends at the boundary before its stop, after the policy was asked there. Nothing after it counts.
-/// - Waiting is charged at the boundary of its save, lost work where the failure happened, also within an iteration. Under `coci` only
+/// - A job that stops early ends at the boundary before its stop, after the policy was asked there. Nothing after it
+///   counts.
+/// - Waiting is charged at the boundary of its save, lost work where the failure happened, also within an iteration.
+///   Under `coci` only
 ///   the first failure of a job is charged.
 [[nodiscard]] simulation simulate(const scenario& what, const cairn::any_policy& policy,
                                   const simulate_options& options = {});
@@ -202,13 +211,14 @@ template <class Part>
   for (const auto& each : all.jobs) values.push_back(static_cast<double>(std::invoke(part, each)));
   return mean_of(values);
 }
-/// The mean of waiting and lost work, at the prices of `what`: overhead::without_restoring, which expected_cost predicts.
+/// The mean of waiting and lost work, at the prices of `what`: overhead::without_restoring, which expected_cost
+/// predicts.
 [[nodiscard]] inline sample_mean mean_of(const simulation& all, objective what) {
   return mean_of(all, [what](const outcome& each) { return each.of(what).without_restoring(); });
 }
 
-/// The mean of a's `part` minus b's, job by job. Its interval is far narrower than that of the difference of the means, since both had the
-/// same failures. Throws errc::invalid where seeds or numbers of jobs differ.
+/// The mean of a's `part` minus b's, job by job. Its interval is far narrower than that of the difference of the means,
+/// since both had the same failures. Throws errc::invalid where seeds or numbers of jobs differ.
 template <class Part>
 [[nodiscard]] sample_mean difference_of(const simulation& a, const simulation& b, const Part& part) {
   if (a.seed != b.seed || a.jobs.size() != b.jobs.size())

@@ -179,7 +179,8 @@ class rule_comparison {
   std::map<std::pair<objective, bool>, std::vector<double>> coci_;
 };
 
-/// How a system saves: in the foreground as a peer does, or in the background as Cairn does, whole, raw, or as its policy chooses.
+/// How a system saves: in the foreground as a peer does, or in the background as Cairn does, whole, raw, or as its
+/// policy chooses.
 enum class mechanism : std::uint8_t { blocking, whole, raw, chosen };
 constexpr std::array mechanisms{mechanism::blocking, mechanism::whole, mechanism::raw, mechanism::chosen};
 constexpr std::array mechanism_names{"blocking", "whole", "raw", "chosen"};
@@ -231,8 +232,8 @@ std::vector<saving_system> all_systems() {
   return all;
 }
 
-/// By exact expected costs, so that the result does not depend on a seed: in how many cells and under how many objectives another rule
-/// costs less than the optimal policy, and by how much at most.
+/// By exact expected costs, so that the result does not depend on a seed: in how many cells and under how many
+/// objectives another rule costs less than the optimal policy, and by how much at most.
 void compare_expected_costs(const std::vector<contestant>& rules, report& numbers) {
   std::size_t comparisons = 0, worse = 0, clearly_worse = 0;
   double most = 0;

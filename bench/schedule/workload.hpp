@@ -12,8 +12,8 @@
 
 namespace bench::schedule {
 
-/// A job without failures and saves. Iterations are numbered from 0. Boundary k lies before iteration k; saves are made at boundaries, of
-/// which there are steps() + 1.
+/// A job without failures and saves. Iterations are numbered from 0. Boundary k lies before iteration k; saves are made
+/// at boundaries, of which there are steps() + 1.
 struct workload {
   std::vector<double> seconds;    ///< of each iteration, > 0
   std::vector<double> loss{};     ///< at each boundary; empty where no objective needs it
@@ -38,11 +38,11 @@ struct save_times {
   [[nodiscard]] double of_a_save() const noexcept { return stall + slowdown * background; }
 };
 
-/// What is to be minimised. Let c(t) be the price of a second of waiting for a save, r(t) that of a second of lost work, f(t) the rate of
-/// failures and s(t) the seconds of work since the newest checkpoint. The expected cost is
+/// What is to be minimised. Let c(t) be the price of a second of waiting for a save, r(t) that of a second of lost
+/// work, f(t) the rate of failures and s(t) the seconds of work since the newest checkpoint. The expected cost is
 ///   sum over saves of c(t) S + integral of f(t) (the integral of r over the last s(t) seconds) dt.
-/// l' is the slope of the loss and D its fall over the T seconds of the run. Prices by the loss have a mean of 1 over the run. Where the
-/// loss does not fall they are those of `machine_time`; where it rises for a while they are 0.
+/// l' is the slope of the loss and D its fall over the T seconds of the run. Prices by the loss have a mean of 1 over
+/// the run. Where the loss does not fall they are those of `machine_time`; where it rises for a while they are 0.
 enum class objective : std::uint8_t {
   machine_time,  ///< seconds without training: c = r = 1
   progress,      ///< the fall of the loss that is missed while waiting and repeating work: c = r = T |l'| / D
@@ -80,7 +80,8 @@ struct prices {
   std::vector<double> work;  ///< of all work before it: the integral of r; rising
 };
 
-/// O(N). Throws errc::invalid where the sizes of the workload's lists do not match, or a duration is not positive and finite.
+/// O(N). Throws errc::invalid where the sizes of the workload's lists do not match, or a duration is not positive and
+/// finite.
 [[nodiscard]] prices prices_of(objective what, const workload& job);
 
 }  // namespace bench::schedule

@@ -67,7 +67,8 @@ cairn::checkpointer_options options_of(bool is_encoded) {
   return options;
 }
 
-/// Wall seconds from the first beginning to the last end of `threads` saves that begin together, each by a checkpointer that `make(thread)` returns.
+/// Wall seconds from the first beginning to the last end of `threads` saves that begin together, each by a checkpointer
+/// that `make(thread)` returns.
 double seconds_of_saves(unsigned threads, const model& state,
                         const std::function<cairn::checkpointer(unsigned)>& make) {
   std::barrier together(static_cast<std::ptrdiff_t>(threads));

@@ -51,7 +51,8 @@ struct share {
   std::uint64_t bytes = 0, pieces = 0;
 };
 
-/// The seconds until every rank has done its `amount(share)`, where one rank does at most `one` per second and a node at most `all`.
+/// The seconds until every rank has done its `amount(share)`, where one rank does at most `one` per second and a node
+/// at most `all`.
 template <class Amount>
 [[nodiscard]] double slowest_node(const std::vector<share>& shares, std::uint64_t ranks_per_node, double one,
                                   double all, const Amount& amount) {

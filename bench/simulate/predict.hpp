@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How long saves and loads by many ranks take: a plan and the speeds of a machine -> predicted seconds. Also finds what writing a share costs,
-// from measured writes.
+// How long saves and loads by many ranks take: a plan and the speeds of a machine -> predicted seconds. Also finds what
+// writing a share costs, from measured writes.
 //
-// The model has no clock and no files. The parts of a save follow one another, and each part ends when its slowest rank has ended: a
-// prediction is an upper bound where the parts of different ranks overlap. The shares are those of the plan, so their unevenness counts.
+// The model has no clock and no files. The parts of a save follow one another, and each part ends when its slowest rank
+// has ended: a prediction is an upper bound where the parts of different ranks overlap. The shares are those of the
+// plan, so their unevenness counts.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,13 @@ struct write_cost {
   }
 };
 
-/// Nodes of equal ranks that write to one file system, and what Cairn costs there. Rates are bytes per second and above 0, costs are seconds and 0 or more.
-/// The defaults are of no real machine: a large cluster with a parallel file system.
+/// Nodes of equal ranks that write to one file system, and what Cairn costs there. Rates are bytes per second and above
+/// 0, costs are seconds and 0 or more. The defaults are of no real machine: a large cluster with a parallel file
+/// system.
 struct machine {
   std::uint64_t ranks_per_node = 8;  ///< the last node may have fewer
-  /// Ranks of a node that copy or encode at the same time, above 0. Fewer than there are cores, where these share what they need.
+  /// Ranks of a node that copy or encode at the same time, above 0. Fewer than there are cores, where these share what
+  /// they need.
   double cores_per_node = 64;
 
   double copy = 10e9;                   ///< memory that a rank copies while the trainer waits
@@ -68,9 +71,9 @@ struct prediction {
   [[nodiscard]] double load() const noexcept { return read < read_shared ? read : read_shared; }
 };
 
-/// One save of what all ranks hold, and one load by as many ranks; without what a rank has besides. The leaves of the plan have their bytes in memory.
-/// Consecutive ranks share a node. O(leaves + ranks) time and memory. std::invalid_argument: a number of the machine is negative or not finite, or 0 where
-/// it must not be.
+/// One save of what all ranks hold, and one load by as many ranks; without what a rank has besides. The leaves of the
+/// plan have their bytes in memory. Consecutive ranks share a node. O(leaves + ranks) time and memory.
+/// std::invalid_argument: a number of the machine is negative or not finite, or 0 where it must not be.
 [[nodiscard]] prediction simulate(const cairn::plan::partition& plan, const machine& on);
 
 /// What one rank has written, and how long it took.
@@ -80,9 +83,9 @@ struct measured_write {
   double seconds = 0;         ///< that it took
 };
 
-/// The cost with the least squares of relative errors, of those with no negative part. A part that the samples cannot tell from the others is 0: give
-/// samples of different sizes, and of different numbers of tensors for one size. O(samples). std::invalid_argument: no samples, or one whose time is not positive and
-/// finite.
+/// The cost with the least squares of relative errors, of those with no negative part. A part that the samples cannot
+/// tell from the others is 0: give samples of different sizes, and of different numbers of tensors for one size.
+/// O(samples). std::invalid_argument: no samples, or one whose time is not positive and finite.
 [[nodiscard]] write_cost calibrate(std::span<const measured_write> samples);
 
 }  // namespace bench

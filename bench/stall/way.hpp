@@ -39,7 +39,8 @@ struct way {
 /// The child of a fork writes and syncs; the parent goes on and pays for a copy of every page that it writes to.
 [[nodiscard]] way fork_and_write(const std::string& directory);
 [[nodiscard]] way libtorch_blocking(const std::string& directory);
-/// torch::save in a thread, from the state itself: the trainer waits for it before it writes. The sync runs in the background.
+/// torch::save in a thread, from the state itself: the trainer waits for it before it writes. The sync runs in the
+/// background.
 [[nodiscard]] way libtorch_joined(const std::string& directory);
 /// clone() of all tensors, then torch::save in a thread.
 [[nodiscard]] way libtorch_cloned(const std::string& directory);

@@ -22,7 +22,8 @@ bool is_part_of(std::string_view path, std::string_view name) {
   return path == name || (path.starts_with(name) && path.substr(name.size()).starts_with('.'));
 }
 
-/// The state of a new process that has loaded the checkpoint but for what is left out, which is as at the start of a training.
+/// The state of a new process that has loaded the checkpoint but for what is left out, which is as at the start of a
+/// training.
 study_state restart(const lenet::digits& images, const trainer_options& how, const std::string& checkpoint,
                     const std::vector<std::string>& left_out) {
   auto state = start_training(images.train, how);

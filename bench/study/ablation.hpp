@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a restart must restore: leaves out one item of a checkpoint at a time and compares with the run that was not interrupted.
+// What a restart must restore: leaves out one item of a checkpoint at a time and compares with the run that was not
+// interrupted.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +40,8 @@ struct ablation_run {
   std::vector<ablation_result> results;  ///< of all_ablations()
 };
 
-/// Trains without an interruption, saves with Cairn at the steps `failures`, and restarts from each checkpoint in every way. The
-/// checkpoints go into `folder`.
+/// Trains without an interruption, saves with Cairn at the steps `failures`, and restarts from each checkpoint in every
+/// way. The checkpoints go into `folder`.
 [[nodiscard]] std::vector<ablation_run> run_ablations(const lenet::digits& images, const trainer_options& how,
                                                       const std::vector<std::uint64_t>& failures,
                                                       const std::filesystem::path& folder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Formats whose files are arrays one after another: an index and shards, as TensorFlow writes, and safetensors. The arrays are dealt to the
-// ranks whole, the largest first.
+// Formats whose files are arrays one after another: an index and shards, as TensorFlow writes, and safetensors. The
+// arrays are dealt to the ranks whole, the largest first.
 #include <fcntl.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -148,7 +148,8 @@ void load_shards(const std::string& path, study_model& into) {
   }
 }
 
-// safetensors: the length of the header, the header in JSON, the arrays. A file of each rank, as in models of several files.
+// safetensors: the length of the header, the header in JSON, the arrays. A file of each rank, as in models of several
+// files.
 
 template <class Array>
 std::string header_of(const std::vector<placed<Array>>& all, unsigned rank) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a checkpoint of a trained model costs in the formats of deep-learning frameworks and in Cairn's: seconds and bytes.
+// What a checkpoint of a trained model costs in the formats of deep-learning frameworks and in Cairn's: seconds and
+// bytes.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +37,8 @@ void for_each_array(Model& model, const Visit& visit) {
   walk("second_moment", model.second_moment);
 }
 
-/// A format. `save` is called once for all ranks, which are threads, writes into the new folder `path`, and returns the seconds until
-/// the last rank has its bytes on the disk. `load` reads all of it into a model of the same shapes.
+/// A format. `save` is called once for all ranks, which are threads, writes into the new folder `path`, and returns the
+/// seconds until the last rank has its bytes on the disk. `load` reads all of it into a model of the same shapes.
 struct format {
   std::string key, name;
   bool is_shared = false;  ///< every rank writes; else rank 0 alone, while the others wait

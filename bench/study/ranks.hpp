@@ -12,8 +12,8 @@
 
 namespace bench::study {
 
-/// Seconds from when all ranks are prepared until the last one is done. `prepare(rank)` returns what is timed. What a rank throws is
-/// rethrown.
+/// Seconds from when all ranks are prepared until the last one is done. `prepare(rank)` returns what is timed. What a
+/// rank throws is rethrown.
 [[nodiscard]] inline double seconds_of_ranks(unsigned ranks,
                                              const std::function<std::function<void()>(unsigned)>& prepare) {
   using clock = std::chrono::steady_clock;

@@ -103,7 +103,8 @@ float to_half(float value) {
   return std::nearbyint(value / unit) * unit;
 }
 
-/// What a backward pass in fp16 gives: the gradient, scaled, rounded, and scaled back. False where a number is too large for fp16.
+/// What a backward pass in fp16 gives: the gradient, scaled, rounded, and scaled back. False where a number is too
+/// large for fp16.
 bool round_scaled(network& gradient, float scale) {
   bool is_finite = true;
   for_each_parameter(

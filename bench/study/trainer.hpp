@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trainer with everything that a deterministic restart depends on, each item a member of its own: LeNet-5 with Adam, a warm-up schedule,
-// dynamic loss scaling, and normalized images with running statistics.
+// A trainer with everything that a deterministic restart depends on, each item a member of its own: LeNet-5 with Adam,
+// a warm-up schedule, dynamic loss scaling, and normalized images with running statistics.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@
 
 namespace bench::study {
 
-/// The running mean and variance of the pixels, as of a batch normalization: training uses those of the batch, evaluation these.
+/// The running mean and variance of the pixels, as of a batch normalization: training uses those of the batch,
+/// evaluation these.
 struct pixel_statistics {
   float mean = 0, variance = 1;
 };
@@ -33,7 +34,8 @@ struct study_state {
   std::uint64_t step{};
 };
 
-/// How the gradient of a batch is computed: as the sum of `parts` sums over equal parts of the batch, on `threads` threads.
+/// How the gradient of a batch is computed: as the sum of `parts` sums over equal parts of the batch, on `threads`
+/// threads.
 struct gradient_order {
   unsigned parts = 4, threads = 2;
   bool is_reversed = false;  ///< the last part is the first summand
@@ -47,7 +49,8 @@ struct trainer_options {
 
 [[nodiscard]] study_state start_training(const lenet::dataset& images, const trainer_options& how);
 
-/// One step: the next batch with noise, its gradient as scaled fp16 numbers, and an update, unless the gradient overflows: then the scale is halved.
+/// One step: the next batch with noise, its gradient as scaled fp16 numbers, and an update, unless the gradient
+/// overflows: then the scale is halved.
 void train_step(study_state& state, const lenet::dataset& images, const trainer_options& how,
                 const gradient_order& sum);
 

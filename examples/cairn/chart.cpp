@@ -16,7 +16,8 @@ namespace frame {
 constexpr double left = 88, right = 620, top = 34, bottom = 186;
 }
 
-/// A range of values. Its differences are long doubles: those of doubles near the ends of their range are not finite as double.
+/// A range of values. Its differences are long doubles: those of doubles near the ends of their range are not finite as
+/// double.
 struct range {
   double least = 0, most = 0;
   bool is_empty = true, is_whole = true;  ///< `is_whole`: all values are whole numbers
@@ -35,7 +36,8 @@ struct range {
   }
 };
 
-/// Round values within the range, at most about `count`: multiples of 1, 2 or 5 times a power of ten; of whole values whole ones.
+/// Round values within the range, at most about `count`: multiples of 1, 2 or 5 times a power of ten; of whole values
+/// whole ones.
 std::vector<double> ticks_of(const range& of, int count) {
   const auto extent = of.extent();
   if (!(extent > 0)) return {of.least};
@@ -81,7 +83,8 @@ std::string label(double x, double y, const char* anchor, const std::string& tex
 
 bool is_finite(const point& each) { return std::isfinite(each.x) && std::isfinite(each.y); }
 
-/// At most about 1,000 points: of each group of neighbours the first and those with the least and the largest value. One that is not finite stays.
+/// At most about 1,000 points: of each group of neighbours the first and those with the least and the largest value.
+/// One that is not finite stays.
 std::vector<point> thinned(const std::vector<point>& all) {
   constexpr std::size_t most = 1000;
   if (all.size() <= most) return all;

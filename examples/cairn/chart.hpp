@@ -19,8 +19,8 @@ struct series {
 /// Text for HTML. Bytes that are no UTF-8 and control characters are replaced.
 [[nodiscard]] std::string escaped(const std::string& text);
 
-/// Lines through finite points, of any range of double. Points that are not finite are gaps, which a dashed line marks. Empty where no series has a point.
-/// At most four series.
+/// Lines through finite points, of any range of double. Points that are not finite are gaps, which a dashed line marks.
+/// Empty where no series has a point. At most four series.
 [[nodiscard]] std::string chart(const std::string& title, const std::vector<series>& all);
 
 }  // namespace program

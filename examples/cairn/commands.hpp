@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The commands of the program. Each prints its result and returns the exit status: 0; 1: found a difference or damage. Errors are thrown.
+// The commands of the program. Each prints its result and returns the exit status: 0; 1: found a difference or damage.
+// Errors are thrown.
 #pragma once
 
 #include <cstddef>

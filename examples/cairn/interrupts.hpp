@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SIGINT, SIGTERM and SIGHUP while files are written or removed: what is half done is undone, and locks are released, before the program ends by the signal.
+// SIGINT, SIGTERM and SIGHUP while files are written or removed: what is half done is undone, and locks are released,
+// before the program ends by the signal.
 #pragma once
 
 #include <string_view>

@@ -16,7 +16,8 @@ namespace program {
 
 enum class style { plain, heading, good, bad };
 
-/// `text` in the style, if that stream is a terminal whose user wants colours: NO_COLOR is not set, and TERM is not dumb.
+/// `text` in the style, if that stream is a terminal whose user wants colours: NO_COLOR is not set, and TERM is not
+/// dumb.
 [[nodiscard]] std::string styled(const std::string& text, style as, int descriptor = 1);
 
 /// `text` in one line, without control characters, which a terminal would obey. All texts of files go through it.
@@ -57,7 +58,8 @@ class table {
 /// "whole", "delta" or "unreadable".
 [[nodiscard]] const char* kind_of(const cairn::checkpoint_summary& one);
 
-/// The checkpoints of a run. errc::not_found if there is none. All may be replaced while they are listed: then the list is read again.
+/// The checkpoints of a run. errc::not_found if there is none. All may be replaced while they are listed: then the list
+/// is read again.
 [[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run);
 
 /// When a checkpoint of a run was made, in seconds since 1970: when its index was written. 0 where that is not known.
@@ -69,8 +71,8 @@ class table {
 /// The bytes of the files of a checkpoint and of those that it is built on, or of a file; 0 where they are not known.
 [[nodiscard]] std::uint64_t bytes_at(const std::string& path);
 
-/// A bar on the standard error, if that is a terminal: the bytes that the process has read and written meanwhile, over those that it will. The destructor
-/// erases the bar.
+/// A bar on the standard error, if that is a terminal: the bytes that the process has read and written meanwhile, over
+/// those that it will. The destructor erases the bar.
 class progress {
  public:
   /// With JSON, which is for scripts, there is no bar.

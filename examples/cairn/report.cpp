@@ -52,7 +52,8 @@ constexpr const char* style_sheet =
     "td,th{padding:.2rem .8rem;text-align:right;border-bottom:1px solid var(--grid);white-space:nowrap}"
     "td:first-child,th:first-child{text-align:left}.problem{color:var(--bad)}.hint{color:var(--faint)}";
 
-/// What the events of a run say, in the lines of observers::json_lines. Lines that are cut or of something else are passed over.
+/// What the events of a run say, in the lines of observers::json_lines. Lines that are cut or of something else are
+/// passed over.
 struct told {
   std::vector<point> copied, published,
       written;                ///< milliseconds that the copy took; seconds until a save was published; MiB

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in src/cairn/.
+// The Python module cairn._cairn: Cairn's own reader and writer, with numpy arrays. The package around it is in
+// src/cairn/.
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -104,7 +105,8 @@ std::vector<std::string> export_arrays(const cairn::checkpoint& from, const std:
   return cairn::export_safetensors(from, path, options).files;
 }
 
-/// Step and path of the checkpoints of a run, and why the index of one cannot be read, in the order of steps. `restore` tries the last one first.
+/// Step and path of the checkpoints of a run, and why the index of one cannot be read, in the order of steps. `restore`
+/// tries the last one first.
 std::vector<std::tuple<std::uint64_t, std::string, std::string>> runs(const std::string& place) {
   const py::gil_scoped_release others_run;
   const auto listed = cairn::list_checkpoints(place);

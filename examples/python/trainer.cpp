@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trainer in C++ whose checkpoints Python reads and changes. Usage: trainer DIRECTORY: goes on from the newest checkpoint, and prints the state's numbers.
+// A trainer in C++ whose checkpoints Python reads and changes. Usage: trainer DIRECTORY: goes on from the newest
+// checkpoint, and prints the state's numbers.
 #include <cstdint>
 #include <cstring>
 #include <iostream>

@@ -26,12 +26,14 @@ struct named_array {
   std::vector<std::int64_t> strides{};  ///< bytes between neighbours along each dimension; empty: row-major and packed
 };
 
-/// Saves arrays as the checkpoint `path`, as `save` does, in the order in which they are passed. A C++ state of which each array is a member loads it. Errors:
-/// those of `save`; errc::invalid for two arrays of one name, and for a name that is empty, `__metadata__` or not UTF-8.
+/// Saves arrays as the checkpoint `path`, as `save` does, in the order in which they are passed. A C++ state of which
+/// each array is a member loads it. Errors: those of `save`; errc::invalid for two arrays of one name, and for a name
+/// that is empty, `__metadata__` or not UTF-8.
 save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const save_options& options = {});
 
-/// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as the keys of maps and the sizes of
-/// lists, is that of `like`. errc::mismatch unless both have arrays of the same names, types and shapes.
+/// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as the
+/// keys of maps and the sizes of lists, is that of `like`. errc::mismatch unless both have arrays of the same names,
+/// types and shapes.
 save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
                         const save_options& options = {});
 

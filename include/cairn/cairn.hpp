@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in: arrays.hpp, export.hpp, exporter.hpp,
-// merge.hpp, encode/lc.hpp, schedule/policies.hpp, schedule/fits/ and adapters/.
+// What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in:
+// arrays.hpp, export.hpp, exporter.hpp, merge.hpp, encode/lc.hpp, schedule/policies.hpp, schedule/fits/ and adapters/.
 #pragma once
 
 #include "cairn/checkpointer.hpp"

@@ -17,27 +17,28 @@ namespace cairn::inline v0_1 {
 struct event {
   /// The kinds of events.
   enum class kind : std::uint8_t {
-    started,  ///< a save of a state of `total` bytes begins
-    staged_in_parts,  ///< the save is made in parts, since `max_staging_bytes` or the memory that is left does not hold all of it: `message`
-    copied,  ///< the state, in a group the share of this rank, is copied and the training continues: `bytes` of `total`, for which the trainer waited `seconds`
-    anchored,  ///< a delta was due, and the checkpoint becomes whole, since its parent cannot be used: `message` says why
+    started,          ///< a save of a state of `total` bytes begins
+    staged_in_parts,  ///< the save is made in parts, as the memory does not hold all of it: `message` says which limit
+    /// The state, in a group the share of this rank, is copied: `bytes` of `total`. The trainer waited `seconds`.
+    copied,
+    anchored,   ///< a checkpoint becomes whole instead of a delta, as its parent cannot be used: `message` says why
     encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`
-    published,  ///< the checkpoint is complete, and on disk where saves are durable: `bytes`, `seconds` after it started
+    published,  ///< the checkpoint is complete, if durable on disk: `bytes`, `seconds` after it started
     skipped,    ///< a save was due and is not made, or was cancelled: `message` is the reason
     failed,     ///< a save, a merge, an export, the removal of a checkpoint or a member of the policy failed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`; `message` has load_report::resized and replaced
     nothing_restored,  ///< there is no checkpoint to restore, as on the first run: `message` says what is missing
     fell_back,         ///< a checkpoint could not be restored, and the next one is tried: `message`
     merged,            ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
-    exported,  ///< a checkpoint was exported by observers::exporter: `bytes` of arrays, in `seconds`, to the directory `message`
-    pruned,     ///< a checkpoint of `bytes` was removed: `message` is the reason
-    stopping,   ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
-    hanging,    ///< the save or merge in the background has made no progress for `seconds`
-    differing,  ///< ranks of a group hold different values of what all should have in common: `message` has paths and ranks (replica_check)
+    exported,          ///< observers::exporter exported `bytes` of arrays, in `seconds`, to the directory `message`
+    pruned,            ///< a checkpoint of `bytes` was removed: `message` is the reason
+    stopping,          ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
+    hanging,           ///< the save or merge in the background has made no progress for `seconds`
+    differing,   ///< ranks hold different values of a replicated array: `message` has paths and ranks (replica_check)
     not_finite,  ///< the loss of a step is NaN or infinite; again only after a finite one, or a restore: `message`
-    unmatched  ///< once: a codec rule encodes no leaf of the state, or no checkpoint has the metric of `keep_best`: `message`
+    unmatched    ///< once: a codec rule matches no leaf, or no checkpoint has the metric of `keep_best`: `message`
   };
 
   kind what{};  ///< the kind of this event
@@ -52,9 +53,9 @@ struct event {
   std::optional<errc> code{};
 };
 
-/// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the background thread: an
-/// observer must guard what it shares with the trainer. It must not call the checkpointer or wait for a save_handle, which may be waiting
-/// for it. What it throws is dropped.
+/// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the
+/// background thread: an observer must guard what it shares with the trainer. It must not call the checkpointer or wait
+/// for a save_handle, which may be waiting for it. What it throws is dropped.
 using observer = std::function<void(const event&)>;
 
 [[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {

@@ -89,8 +89,8 @@ class checkpoint {
   /// errc::not_found when there is no such tensor. O(log n).
   [[nodiscard]] tensor_info tensor(std::string_view name) const;
 
-  /// Reads a tensor, row-major and verified. errc::not_found when there is no such tensor; mismatch when `into` has another size;
-  /// unsupported for a codec that is not included; corrupt, io.
+  /// Reads a tensor, row-major and verified. errc::not_found when there is no such tensor; mismatch when `into` has
+  /// another size; unsupported for a codec that is not included; corrupt, io.
   void read(std::string_view name, std::span<std::byte> into) const;
   /// As above, as a vector of T. errc::mismatch also when the tensor is of another dtype than T.
   template <detail::readable_element T>
@@ -100,8 +100,8 @@ class checkpoint {
     return values;
   }
 
-  /// Checks all stored bytes against their checksums, those of the checkpoints that it is built on included. errc::corrupt names file,
-  /// byte and tensor; io. Does not decode: a codec that is not included is no error.
+  /// Checks all stored bytes against their checksums, those of the checkpoints that it is built on included.
+  /// errc::corrupt names file, byte and tensor; io. Does not decode: a codec that is not included is no error.
   void verify(unsigned threads = 0) const;
 
  private:
@@ -126,19 +126,18 @@ struct checkpoint_summary {
   std::map<std::string, double> metrics{};  ///< of that step, by name
   std::uint64_t bytes = 0;                  ///< of its files
   std::string parent{};                     ///< the checkpoint that a delta is built on; empty: none
-  std::string
-      problem{};  ///< why its index cannot be read; empty: it can. Then only the name is known, and the step of the name
+  std::string problem{};                    ///< why its index cannot be read, so that only name and step are known
 };
 
-/// All checkpoints of a store, in the order of `checkpoint_before`: by step. Reads the index of each, and nothing else. One whose index cannot be read is
-/// listed with its problem. errc::io if the store cannot be listed.
+/// All checkpoints of a store, in the order of `checkpoint_before`: by step. Reads the index of each, and nothing else.
+/// One whose index cannot be read is listed with its problem. errc::io if the store cannot be listed.
 [[nodiscard]] std::vector<checkpoint_summary> list_checkpoints(const any_store& store);
 
 /// As above, of a directory of checkpoints. errc::not_found if there is no such directory.
 [[nodiscard]] std::vector<checkpoint_summary> list_checkpoints(const std::string& path);
 
-/// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one, also if it is damaged), or a single
-/// safetensors file of any origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
+/// Opens the checkpoint at `path`: a checkpoint, a directory of checkpoints (the newest one, also if it is damaged), or
+/// a single safetensors file of any origin. `codecs`: a user's own. Errors: not_found, corrupt, unsupported, io.
 [[nodiscard]] checkpoint open(const std::string& path, const codec_rules& codecs = {});
 
 /// Opens the newest checkpoint of a store, also if it is damaged.

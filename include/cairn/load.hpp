@@ -22,10 +22,10 @@ load_report load(const any_store& store, std::string_view name, any_mutable_stat
 load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
 }  // namespace detail
 
-/// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be restored, or that of
-/// `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`, `unsupported`, `io`, `no_memory`;
-/// `invalid` for `options.step` with one checkpoint, and for what an adapter throws. After an error the state is as it was, unless
-/// `error::state_changed()`; docs/guarantees.md lists the cases.
+/// Loads into `state` from `path`: a checkpoint, a directory of checkpoints (the newest one that can be restored, or
+/// that of `options.step`), or a single safetensors file of any origin. Errors: `not_found`, `mismatch`, `corrupt`,
+/// `unsupported`, `io`, `no_memory`; `invalid` for `options.step` with one checkpoint, and for what an adapter throws.
+/// After an error the state is as it was, unless `error::state_changed()`; docs/guarantees.md lists the cases.
 template <detail::state_object State>
 load_report load(const std::string& path, State& state, const load_options& options = {}) {
   return detail::load(path, detail::refer_to_load(state), options);
@@ -43,7 +43,8 @@ load_report load(const any_store& store, std::string_view name, State& state, co
   return detail::load(store, name, detail::refer_to_load(state), options);
 }
 
-/// As above, from an open checkpoint. errc::invalid for `options.step`, and for `options.codecs`, which cairn::open takes.
+/// As above, from an open checkpoint. errc::invalid for `options.step`, and for `options.codecs`, which cairn::open
+/// takes.
 template <detail::state_object State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
   return detail::load(from, detail::refer_to_load(state), options);

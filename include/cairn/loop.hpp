@@ -39,8 +39,9 @@ struct batch {
   std::uint64_t first = 0;                 ///< items of this epoch in earlier batches
   bool ends_epoch = false;                 ///< this is the last batch of its epoch
 
-  /// The items of one of `ranks` ranks that train on this batch together; valid as long as `items`. In order of rank, the parts of all ranks are
-  /// the batch, whatever their number: no item is in two parts, and sizes differ by at most one. errc::invalid unless `rank` < `ranks`.
+  /// The items of one of `ranks` ranks that train on this batch together; valid as long as `items`. In order of rank,
+  /// the parts of all ranks are the batch, whatever their number: no item is in two parts, and sizes differ by at most
+  /// one. errc::invalid unless `rank` < `ranks`.
   [[nodiscard]] std::span<const std::uint64_t> mine(std::uint64_t rank, std::uint64_t ranks) const;
 
   /// The same for this rank of a group, or of anything else that has a rank and a size.
@@ -116,12 +117,12 @@ template <detail::item_range Items>
   return detail::hash_of(std::as_bytes(std::span(hashes)));
 }
 
-/// A range of batches that continues where the checkpoint was made. As a part of the state it visits every item once per epoch over
-/// any number of restarts, in the order of a run without restarts; with `drop_last`, all items but those of the smaller batch. A batch
-/// counts as seen as soon as it is handed out, so save at the end of the loop's body.
+/// A range of batches that continues where the checkpoint was made. As a part of the state it visits every item once
+/// per epoch over any number of restarts, in the order of a run without restarts; with `drop_last`, all items but those
+/// of the smaller batch. A batch counts as seen as soon as it is handed out, so save at the end of the loop's body.
 ///
-/// In a job of several ranks, each rank goes through the same loop, and trains on its part of each batch: `batch::mine`. The position counts the
-/// items of the job, so that it may continue on another number of ranks.
+/// In a job of several ranks, each rank goes through the same loop, and trains on its part of each batch:
+/// `batch::mine`. The position counts the items of the job, so that it may continue on another number of ranks.
 ///
 /// A thread that reads ahead goes through a copy of the loop, and the trainer through the loop in the state: one batch
 /// for each that it takes from the thread. So a checkpoint has what was trained, not what was read.
@@ -145,7 +146,8 @@ class loop {
     if (at_.fingerprint == 0) at_.fingerprint = cairn::fingerprint(items);
   }
 
-  /// Hands out the next batch. Empty when `epochs` are over. After a break out of the loop it continues with the next batch.
+  /// Hands out the next batch. Empty when `epochs` are over. After a break out of the loop it continues with the next
+  /// batch.
   [[nodiscard]] iterator begin();
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 

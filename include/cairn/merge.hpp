@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns the newest deltas of a chain into one, or into a whole checkpoint, that restores the same bits and needs fewer files.
-// Programs whose checkpointers merge (chain_options::merge) include it.
+// Turns the newest deltas of a chain into one, or into a whole checkpoint, that restores the same bits and needs fewer
+// files. Programs whose checkpointers merge (chain_options::merge) include it.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,8 @@ class line_file;
 
 namespace cairn::inline v0_1::observers {
 
-/// For people: one line for the outcome of each save, merge, removal and restore, and for each warning. On a terminal it also draws a bar for
-/// the running save. `stream` must outlive the observer.
+/// For people: one line for the outcome of each save, merge, removal and restore, and for each warning. On a terminal
+/// it also draws a bar for the running save. `stream` must outlive the observer.
 class progress_line {
  public:
   explicit progress_line(std::FILE* stream = stderr);

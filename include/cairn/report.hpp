@@ -21,9 +21,11 @@ namespace cairn::inline v0_1 {
 /// What the trainer reports about the step that it has done.
 struct observation {
   std::uint64_t step = 0;  ///< training steps so far
-  /// Recorded as the metric "loss", in place of one in `metrics`. NaN never counts as best, and Cairn's policies ignore what is not finite.
+  /// Recorded as the metric "loss", in place of one in `metrics`. NaN never counts as best, and Cairn's policies ignore
+  /// what is not finite.
   std::optional<double> loss{};
-  /// Machines or processes that train now; a failure of any of them stops the job. Cairn's policies take 1 for what is not above 0 and finite.
+  /// Machines or processes that train now; a failure of any of them stops the job. Cairn's policies take 1 for what is
+  /// not above 0 and finite.
   double workers = 1;
   std::map<std::string, double> metrics{};  ///< kept in the checkpoint, for retention and for people
 };
@@ -50,13 +52,15 @@ struct load_report : match_report {
   policy_memory notes;                    ///< what the policy of the run had learned
   std::uint64_t bytes = 0;                ///< loaded into the state
   double seconds = 0;                     ///< of the whole call
-  /// Of the checkpoint in its store; empty for loads from an open checkpoint, a single file, or the path of one checkpoint.
+  /// Of the checkpoint in its store; empty for loads from an open checkpoint, a single file, or the path of one
+  /// checkpoint.
   std::string name{};
   std::uint64_t id = 0;                     ///< identifies what the checkpoint restores; a merge does not change it
   std::size_t links = 1;                    ///< checkpoints that were read: this one and those that it is built on
   std::vector<skipped_checkpoint> skipped;  ///< newer ones that could not be restored, and why
   std::map<std::string, std::string> metadata{};  ///< of the user: see checkpointer_options
-  /// What lossy checkpoints have changed in the loaded arrays, this load included, by path in the checkpoint. Later checkpoints of the run record it.
+  /// What lossy checkpoints have changed in the loaded arrays, this load included, by path in the checkpoint. Later
+  /// checkpoints of the run record it.
   std::map<std::string, restored_loss, std::less<>> restored{};
 };
 
@@ -74,9 +78,9 @@ namespace detail {
 class save_progress;
 }
 
-/// A save that `checkpointer::step` started. Copies refer to the same save; they may outlive the checkpointer. Thread-safe.
-/// In a forked child, the calls are errc::invalid. In a group of ranks a save ends only in calls of the checkpointer: call its `wait` before the `wait` or `get`
-/// of this.
+/// A save that `checkpointer::step` started. Copies refer to the same save; they may outlive the checkpointer.
+/// Thread-safe. In a forked child, the calls are errc::invalid. In a group of ranks a save ends only in calls of the
+/// checkpointer: call its `wait` before the `wait` or `get` of this.
 class save_handle {
  public:
   save_handle() = default;  ///< no save
@@ -84,13 +88,13 @@ class save_handle {
 
   /// Was a save started?
   [[nodiscard]] explicit operator bool() const noexcept { return save_ != nullptr; }
-  /// Has it failed or been cancelled, or is it published and the merge and retention after it done, so that the next save can start?
-  /// True where no save was started.
+  /// Has it failed or been cancelled, or is it published and the merge and retention after it done, so that the next
+  /// save can start? True where no save was started.
   [[nodiscard]] bool done() const;
   /// Returns when it is done.
   void wait() const;
-  /// Waits, and gives the report of the published checkpoint. Throws the error of a failed save, errc::cancelled for a save that was
-  /// cancelled, errc::invalid where no save was started.
+  /// Waits, and gives the report of the published checkpoint. Throws the error of a failed save, errc::cancelled for a
+  /// save that was cancelled, errc::invalid where no save was started.
   [[nodiscard]] save_report get() const;
 
  private:
@@ -110,7 +114,8 @@ struct step_outcome {
 /// Totals over all saves of a checkpointer.
 struct save_stats {
   std::uint64_t saves = 0;  ///< published
-  /// Cancelled saves, and running saves because of which `step` skipped others: one for each running save, however many it skipped.
+  /// Cancelled saves, and running saves because of which `step` skipped others: one for each running save, however many
+  /// it skipped.
   std::uint64_t skipped = 0;
   std::uint64_t failed = 0;  ///< saves and merges; and steps at which the policy's `should_save` has thrown
   std::uint64_t merged = 0;  ///< merges that were made

@@ -21,13 +21,14 @@ namespace cairn::inline v0_1 {
 /// How to save one checkpoint.
 struct save_options {
   bool durable = true;  ///< a crash of the machine after the save cannot lose it; else it is in the page cache
-  /// For encoding and writing. 0: as many as there are cores, at most 8, to encode, and as many as keep the store busy to write.
+  /// For encoding and writing. 0: as many as there are cores, at most 8, to encode, and as many as keep the store busy
+  /// to write.
   unsigned threads = 0;
   std::uint64_t step = 0;                         ///< recorded in the checkpoint
   std::map<std::string, double> metrics{};        ///< recorded in the checkpoint, for retention and for people
   std::map<std::string, std::string> metadata{};  ///< as above, for people and other programs: names and texts in UTF-8
-  /// Files of nearly equal size to spread the state over, at most 100,000, else errc::invalid; arrays are cut for that. 0: about one per 256 MiB, at
-  /// most 64, and no array is cut.
+  /// Files of nearly equal size to spread the state over, at most 100,000, else errc::invalid; arrays are cut for that.
+  /// 0: about one per 256 MiB, at most 64, and no array is cut.
   std::size_t shards = 0;
   codec_rules codecs{};  ///< by path: the first rule that matches encodes a leaf; `codecs::raw` where none does
   std::function<void()> check{};  ///< called often, from any thread; what it throws ends the save

@@ -29,8 +29,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// When the job reaches its time limit, less `margin`, for `checkpointer_options::until`. From SLURM_JOB_END_TIME, in seconds since 1970, which the job script
-/// sets (docs/ranks.md). None if it is not set. errc::invalid if it is no number, and for a margin below 0 or longer than that.
+/// When the job reaches its time limit, less `margin`, for `checkpointer_options::until`. From SLURM_JOB_END_TIME, in
+/// seconds since 1970, which the job script sets (docs/ranks.md). None if it is not set. errc::invalid if it is no
+/// number, and for a margin below 0 or longer than that.
 [[nodiscard]] inline std::optional<std::chrono::system_clock::time_point> job_end(std::chrono::seconds margin = {}) {
   const auto end = detail::number_in_environment("SLURM_JOB_END_TIME");
   if (!end) return std::nullopt;
@@ -39,8 +40,8 @@ namespace detail {
   return std::chrono::system_clock::time_point(std::chrono::seconds(*end) - margin);
 }
 
-/// `place`, or in a task of an array job the folder "task-N" in it, where N is SLURM_ARRAY_TASK_ID: the tasks are runs of their own, which cannot
-/// share a place. errc::invalid if that is no number.
+/// `place`, or in a task of an array job the folder "task-N" in it, where N is SLURM_ARRAY_TASK_ID: the tasks are runs
+/// of their own, which cannot share a place. errc::invalid if that is no number.
 [[nodiscard]] inline std::string place(std::string place) {
   const auto task = detail::number_in_environment("SLURM_ARRAY_TASK_ID");
   if (!task) return place;

@@ -37,7 +37,8 @@ using tests::comes_back_as_through_cereal;
 using tests::load_cereal_bytes;
 using random_engine = std::mt19937;
 
-/// The forms of cereal functions, as cereal's documentation describes them. The classes are no aggregates, so that Cairn needs these functions.
+/// The forms of cereal functions, as cereal's documentation describes them. The classes are no aggregates, so that
+/// Cairn needs these functions.
 
 class member_serialize {
  public:

@@ -31,8 +31,9 @@ using Catch::Matchers::Contains;
 
 std::mt19937_64 rng_of(std::uint64_t seed) { return std::mt19937_64(seed); }
 
-/// Compares, for each array of `at`, the change of `loss()` along a direction with the gradient. The direction is the sum of a random one and of the
-/// gradient's: the first finds elements that the gradient lacks, the second has a derivative that is large beside rounding errors.
+/// Compares, for each array of `at`, the change of `loss()` along a direction with the gradient. The direction is the
+/// sum of a random one and of the gradient's: the first finds elements that the gradient lacks, the second has a
+/// derivative that is large beside rounding errors.
 template <class State, class Loss>
 void require_gradient(State& at, const State& gradient, const Loss& loss) {
   auto rng = rng_of(5);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What bench/rework counts: iterations until a loss is reached, bytes, and statistics. Targets that are not reached give no figure.
+// What bench/rework counts: iterations until a loss is reached, bytes, and statistics. Targets that are not reached
+// give no figure.
 #include "rework/experiment.hpp"
 
 #include <unistd.h>

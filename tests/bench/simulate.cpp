@@ -230,7 +230,8 @@ TEST_CASE("blocking saves and one failure, by hand") {
 TEST_CASE("who fails before a save is published goes back one further, by hand") {
   const auto what = of_seconds(30, {.stall = 2, .background = 5, .restore = 3}, at_age{24.5});
   const auto done = one(what, every_steps{10});
-  // 10 saved at 12, published at 17; 20 saved at 24, lost at 24.5; 20 saved again, published; lost in iteration 30; done.
+  // 10 saved at 12, published at 17; 20 saved at 24, lost at 24.5; 20 saved again, published; lost in iteration 30;
+  // done.
   CHECK(done.seconds == Catch::Approx(24.5 + 24.5 + 13));
   const auto& machine = done.of(objective::machine_time);
   CHECK(machine.waiting == Catch::Approx(6));
@@ -259,7 +260,8 @@ TEST_CASE("a save that is published within the iteration that fails is there to 
 TEST_CASE("failures in a stall, by hand") {
   const auto what = of_seconds(12, {.stall = 2, .restore = 1}, at_age{11});
   const auto done = simulate(what, recorder{.at = {4, 9}}, {.jobs = 1, .most_failures = 1}).jobs[0];
-  // 4 saved at 6, published; 9 done at 11, where its stall begins and the process fails; then 9 done and saved at 8, done at 11: fails.
+  // 4 saved at 6, published; 9 done at 11, where its stall begins and the process fails; then 9 done and saved at 8,
+  // done at 11: fails.
   CHECK(done.failures == 2);
   CHECK(done.is_given_up);
   CHECK(done.of(objective::machine_time).lost == Catch::Approx(5 + 3));
@@ -295,7 +297,8 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
   const auto done = one(what, policy);
   const auto& asked = policy.all->asked;
   REQUIRE(asked.size() == 5);
-  // Saved at 2 from second 2 to 3, in the background until 5.5: iteration 3 takes 2 seconds, 4 takes 1.25. Saved at 4 from 6.25 to 7.25.
+  // Saved at 2 from second 2 to 3, in the background until 5.5: iteration 3 takes 2 seconds, 4 takes 1.25. Saved at 4
+  // from 6.25 to 7.25.
   const std::vector<double> seconds{1, 2, 5, 6.25, 9.25}, iterations{1, 1, 2, 1.25, 2}, saved_seconds{0, 0, 3, 3, 7.25};
   const std::vector<double> workers{4, 4, 2, 2, 1};
   const steps saved_steps{0, 0, 2, 2, 4};
@@ -648,7 +651,8 @@ bool has_moments(std::vector<double> values, double first, double second) {
   return has_first && is_near(second);
 }
 
-/// The greatest distance between the distribution found and the one expected, times the root of their number: Kolmogorov's.
+/// The greatest distance between the distribution found and the one expected, times the root of their number:
+/// Kolmogorov's.
 template <class Distribution>
 double distance(std::vector<double> values, const Distribution& expected) {
   std::sort(values.begin(), values.end());

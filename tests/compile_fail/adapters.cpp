@@ -26,7 +26,8 @@ struct cairn::adapter<watch<1>> {
   static void set(watch<1>&, int) {}
 };
 
-// expect: a cairn::adapter has `view.object.`, which returns a cairn::tensor_view, or `get.object.` and `set.object, value.`
+// expect: a cairn::adapter has `view.object.`, which returns a cairn::tensor_view, or `get.object.` and `set.object,
+// value.`
 void check(const has<watch<0>>& s) { (void)describe(s); }  // here "part: watch<0>"
 void check(const has<watch<1>>& s) { (void)describe(s); }  // here "part: watch<1>"
 

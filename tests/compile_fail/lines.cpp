@@ -182,7 +182,8 @@ struct e2 { listed_twice one{}; };
 void check(const e2& s) { (void)describe(s); }  // here "one: listed_twice"
 
 enum class of_other { relu, tanh };
-template <> struct cairn::by_name<of_other> : cairn::enumerators<of_other::relu, cairn::enumerator<"t", other::tanh>> {};
+template <>
+struct cairn::by_name<of_other> : cairn::enumerators<of_other::relu, cairn::enumerator<"t", other::tanh>> {};
 struct e3 { of_other one{}; };
 // expect: a value of another type
 void check(const e3& s) { (void)describe(s); }  // here "one: of_other"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A small trainer, which compilers.sh compiles in many ways: it saves, resumes from the newest checkpoint and from an older one, and
-// compares bits, also of numbers that are not finite. Silent when all is well. The argument is a folder that it may fill.
+// A small trainer, which compilers.sh compiles in many ways: it saves, resumes from the newest checkpoint and from an
+// older one, and compares bits, also of numbers that are not finite. Silent when all is well. The argument is a folder
+// that it may fill.
 #include <bit>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Allocations that fail: each of a save, a merge, a restore and a removal in turn. The call says so, nothing that is published is harmed, and the
-// next save does well.
+// Allocations that fail: each of a save, a merge, a restore and a removal in turn. The call says so, nothing that is
+// published is harmed, and the next save does well.
 #include "cairn/checkpointer.hpp"
 
 #include <sys/wait.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Every byte of a small chain of checkpoints altered, every file cut at every length and made longer: what is restored
-// afterwards is what was saved, or an older checkpoint as it was saved, or nothing. In memory; in a directory, CAIRN_TEST_PLACE or one in memory,
-// some of the bytes and lengths.
+// afterwards is what was saved, or an older checkpoint as it was saved, or nothing. In memory; in a directory,
+// CAIRN_TEST_PLACE or one in memory, some of the bytes and lengths.
 #include "cairn/checkpointer.hpp"
 
 #include <algorithm>

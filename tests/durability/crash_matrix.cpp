@@ -157,8 +157,8 @@ std::vector<std::uint64_t> changes_of(const stage& on) {
   return all;
 }
 
-/// A run that is killed at call `first`, and another one that finds what is left, goes on, and is killed at call `second`; false when that makes
-/// fewer calls.
+/// A run that is killed at call `first`, and another one that finds what is left, goes on, and is killed at call
+/// `second`; false when that makes fewer calls.
 template <class Say>
 bool kill_twice(const stage& on, std::uint64_t first, std::uint64_t second, record before, const Say& say) {
   const tracer::shared<durability::testimony> told;

@@ -86,7 +86,8 @@ class disk_model {
     of.pending.clear();
   }
 
-  /// Linux marks the pages of a file as written when a sync has failed. Of a directory, the journal keeps what was done.
+  /// Linux marks the pages of a file as written when a sync has failed. Of a directory, the journal keeps what was
+  /// done.
   static void forget(cached_inode& of, bool is_directory) {
     if (!is_directory) of.pending.clear();
   }

@@ -45,8 +45,8 @@ struct fault {
 };
 
 constexpr fault faults[] = {
-    // What the system says where it lacks something else than the disk, or the file is not what it was. Every second call has one of them, in the
-    // long tests each has all.
+    // What the system says where it lacks something else than the disk, or the file is not what it was. Every second
+    // call has one of them, in the long tests each has all.
     {plan::kind::fail, EINVAL, "EINVAL"},  {plan::kind::fail, ESTALE, "ESTALE"},
     {plan::kind::fail, EMFILE, "EMFILE"},  {plan::kind::fail, ENOMEM, "ENOMEM"},
     {plan::kind::fail, EACCES, "EACCES"},  {plan::kind::fail, EIO, "EIO"},
@@ -70,15 +70,16 @@ bool is_invisible(const tracer::call& at, const fault& injected) {
   return advisory.contains(name) || (injected.error == EINTR && is_repeated(at));
 }
 
-/// Whether a save has another way: without direct I/O, without reserved space, with a lock of its own that nobody has deleted.
+/// Whether a save has another way: without direct I/O, without reserved space, with a lock of its own that nobody has
+/// deleted.
 bool is_answered_otherwise(const tracer::call& at, const fault& injected) {
   const auto name = tracer::name_of(at);
   if (injected.error == EINVAL) return name == "openat" || name == "pwrite64" || name == "fallocate" || name == "fsync";
   return injected.error == ESTALE && (name == "openat" || name == "fsync" || name == "pwrite64");
 }
 
-/// Whether a fault must be reported: a write failed, or a wait for the disk. `before_rename` of the checkpoint, in a process
-/// that reads no other one, also an open: the save then opens only what it needs.
+/// Whether a fault must be reported: a write failed, or a wait for the disk. `before_rename` of the checkpoint, in a
+/// process that reads no other one, also an open: the save then opens only what it needs.
 bool has_to_surface(const tracer::outcome& result, const fault& injected, bool before_rename) {
   static const std::set<std::string> essential{"pwrite64", "pwritev", "ftruncate", "fsync", "fallocate"};
   if (injected.what != plan::kind::fail || injected.error == EINTR) return false;
@@ -240,8 +241,9 @@ bool changes_names(const tracer::call& at) {
   return all.contains(tracer::name_of(at));
 }
 
-/// Which faults one run has in one call. Those that have no effect are in all calls of one run (`meet_repeats`), and one by one in the long
-/// tests. Saving that is not durable, and saving in the background, make nearly the same calls as durable saving: two errors are enough there.
+/// Which faults one run has in one call. Those that have no effect are in all calls of one run (`meet_repeats`), and
+/// one by one in the long tests. Saving that is not durable, and saving in the background, make nearly the same calls
+/// as durable saving: two errors are enough there.
 bool is_worth_it(const fault& injected, const tracer::call& at, std::size_t number, bool is_first) {
   constexpr int rare_errors[] = {EINVAL, ESTALE, EMFILE, ENOMEM, EACCES};
   if (injected.what == plan::kind::shorten) return durability::is_long() && tracer::can_come_short(at);
@@ -276,8 +278,8 @@ bool changes(const tracer::call& at) {
 bool opens(const tracer::call& at) { return tracer::name_of(at) == "openat"; }
 bool syncs(const tracer::call& at) { return tracer::name_of(at) == "fsync"; }
 
-/// Faults that last from a call on: the disk is gone, full or read-only, there are no descriptors, no flush succeeds, the server has another file
-/// system.
+/// Faults that last from a call on: the disk is gone, full or read-only, there are no descriptors, no flush succeeds,
+/// the server has another file system.
 constexpr std::pair<fault, bool (*)(const tracer::call&)> lasting[] = {
     {{plan::kind::fail, EIO, "EIO from then on"}, is_any},
     {{plan::kind::fail, ENOSPC, "ENOSPC from then on"}, writes},

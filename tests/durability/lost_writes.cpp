@@ -221,7 +221,8 @@ struct tally {
   }
 };
 
-/// The machine starts again an hour later. What is left has that age, so that no process of another machine counts as its owner.
+/// The machine starts again an hour later. What is left has that age, so that no process of another machine counts as
+/// its owner.
 void set_times(const std::string& root) {
   for (const auto& each : fs::recursive_directory_iterator(root))
     fs::last_write_time(each, fs::file_time_type::clock::now() - std::chrono::hours(1));

@@ -227,7 +227,8 @@ inline scenario make_scenario(std::string name, bool durable, bool behind) {
   return made;
 }
 
-/// The state after step `step` of the training, which is the same in every call. `again`: of a step that is saved a second time.
+/// The state after step `step` of the training, which is the same in every call. `again`: of a step that is saved a
+/// second time.
 inline chain::state trained(const scenario& in, std::uint64_t step, bool again = false) {
   static std::map<std::size_t, std::pair<std::mt19937, std::vector<chain::state>>> runs;
   auto& [random, states] = runs[in.parameters];
@@ -299,7 +300,8 @@ inline std::string name_in(const std::string& root, std::uint64_t step) {
 /// The file of somebody in a checkpoint.
 inline constexpr const char* notes_file = "notes.txt";
 
-/// What is half-done in a directory; empty when nothing is. Where there are notes a directory stays, with what a killed process has not deleted.
+/// What is half-done in a directory; empty when nothing is. Where there are notes a directory stays, with what a killed
+/// process has not deleted.
 inline std::string half_done_in(const std::string& root) {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(root)) {
@@ -508,8 +510,8 @@ class performance {
   std::unique_ptr<cairn::checkpointer> run_;
 };
 
-/// What is wrong after a process that met a fault and then saved the step after the scenario's last one, which `fresh` restores; empty when all is
-/// well. `status`: of the process.
+/// What is wrong after a process that met a fault and then saved the step after the scenario's last one, which `fresh`
+/// restores; empty when all is well. `status`: of the process.
 inline std::string later_save_problem(const stage& on, const testimony& told, int status, cairn::checkpointer& fresh) {
   if (status != 0) return "the process ended with status " + std::to_string(status);
   if (told.problem[0] != 0) return std::string(told.problem) + " [" + told.last_error + "]";

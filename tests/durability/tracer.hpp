@@ -141,10 +141,11 @@ struct plan {
   kind what = kind::list;
   std::uint64_t at = 0;  ///< from 1 on
   int error = 0;
-  /// Not null: instead of the `at`-th call, all that it returns true for; after one that fails, the next of the thread is done.
+  /// Not null: instead of the `at`-th call, all that it returns true for; after one that fails, the next of the thread
+  /// is done.
   bool (*selects)(const call& made) = nullptr;
-  /// Not null: what happens to the `at`-th call about files, or to the first one after it, that `lasts` returns true for happens to all that
-  /// follow, too.
+  /// Not null: what happens to the `at`-th call about files, or to the first one after it, that `lasts` returns true
+  /// for happens to all that follow, too.
   bool (*lasts)(const call& made) = nullptr;
 
   [[nodiscard]] bool is_repeated() const noexcept { return selects != nullptr || lasts != nullptr; }

@@ -58,7 +58,8 @@ void decode(dtype type, std::span<const std::byte> stored, std::span<std::byte> 
                      .relative = stored.size() > 1 && stored[1] == std::byte{1}});
 }
 
-/// Encodes values over themselves, as they lie at the end of the room for it: the same payload, or the values as they were.
+/// Encodes values over themselves, as they lie at the end of the room for it: the same payload, or the values as they
+/// were.
 void check_in_place(const lossless& codec, dtype type, const bytes& values, bytes reference, const payload& expected) {
   constexpr std::size_t line = 64;
   for (const unsigned threads : {1U, 2U, 4U})

@@ -13,7 +13,8 @@
 
 namespace tests {
 
-/// Decodes random ranges of `whole`, the elements that all of the payload decodes to over `before`. `from` has all but the memory.
+/// Decodes random ranges of `whole`, the elements that all of the payload decodes to over `before`. `from` has all but
+/// the memory.
 template <class Random>
 void check_ranges(const cairn::any_codec& codec, cairn::decode_request from, const std::vector<std::byte>& before,
                   const std::vector<std::byte>& whole, Random& random) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A trainer that is compiled with -O1 -ffast-math, with the definitions of Cairn: the compiler may then take NaN and infinities not to exist.
+// A trainer that is compiled with -O1 -ffast-math, with the definitions of Cairn: the compiler may then take NaN and
+// infinities not to exist.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>

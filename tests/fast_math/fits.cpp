@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fits of losses whose definitions are compiled with -ffast-math: losses that are no numbers are passed over, as without the flag.
+// Fits of losses whose definitions are compiled with -ffast-math: losses that are no numbers are passed over, as
+// without the flag.
 #include <chrono>
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hostile payloads, encodings, tables and parents in checkpoints whose checksums all hold: a chain of checkpoints either gives
-// elements, or throws cairn::error that names file and leaf. All memory together is at most a few times the bytes of the elements.
-// runs: 1/5
+// Hostile payloads, encodings, tables and parents in checkpoints whose checksums all hold: a chain of checkpoints
+// either gives elements, or throws cairn::error that names file and leaf. All memory together is at most a few times
+// the bytes of the elements. runs: 1/5
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

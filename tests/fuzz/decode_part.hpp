@@ -12,8 +12,9 @@
 
 namespace fuzz {
 
-/// Aborts if the codec reads outside of the payload, or fills the middle third of the elements with others than `whole`; that is empty where the payload
-/// could not be decoded. `from` has all but the memory of the elements, of which `before` are the parent's.
+/// Aborts if the codec reads outside of the payload, or fills the middle third of the elements with others than
+/// `whole`; that is empty where the payload could not be decoded. `from` has all but the memory of the elements, of
+/// which `before` are the parent's.
 template <class Codec>
 void decode_part(const Codec& codec, cairn::decode_request from, const std::vector<std::byte>& before,
                  const std::vector<std::byte>& whole) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hostile bytes as payloads of the lossy codec: they give values, or errc::corrupt, and all memory together is at most four
-// times the elements and the payload. Elements made of the input come back as the writer tracks them.
+// Hostile bytes as payloads of the lossy codec: they give values, or errc::corrupt, and all memory together is at most
+// four times the elements and the payload. Elements made of the input come back as the writer tracks them.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

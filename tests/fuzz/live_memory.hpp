@@ -11,8 +11,8 @@
 
 namespace fuzz {
 
-/// While one lives, aborts when the bytes that were allocated since its construction, and not freed, exceed the bound. There is one at a
-/// time.
+/// While one lives, aborts when the bytes that were allocated since its construction, and not freed, exceed the bound.
+/// There is one at a time.
 class memory_bound {
  public:
   explicit memory_bound(std::size_t bytes) {

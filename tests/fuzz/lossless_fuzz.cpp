@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hostile bytes as a payload of the lossless codec, for a few elements of any type: it fills them or throws errc::corrupt, and
-// allocates no more than a few times their size. And any elements: they come back bit for bit.
+// Hostile bytes as a payload of the lossless codec, for a few elements of any type: it fills them or throws
+// errc::corrupt, and allocates no more than a few times their size. And any elements: they come back bit for bit.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -24,7 +24,8 @@ namespace {
 using cairn::stores::buffer;
 using entry = cairn::detail::structure::mapped_type;
 
-/// What opening and reading an input of that size may take: the promised multiple, and what is read; small ones have a kilobyte.
+/// What opening and reading an input of that size may take: the promised multiple, and what is read; small ones have a
+/// kilobyte.
 std::size_t memory_for(std::size_t bytes) {
   const std::size_t counted = bytes < 1024 ? 1024 : bytes;
   return (cairn::detail::json_memory_factor + 4) * counted;

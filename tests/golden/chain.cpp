@@ -16,8 +16,9 @@
 #include "store/sample.hpp"
 #include "save_as.hpp"
 
-// The chains in tests/golden were written once and never change: they stay readable, to the same bits. In chain-3 the symbols of `small` stand for the
-// means of their buckets. What is written now has the bytes of chain-4, with any compiler, on any SIMD target, by any number of threads.
+// The chains in tests/golden were written once and never change: they stay readable, to the same bits. In chain-3 the
+// symbols of `small` stand for the means of their buckets. What is written now has the bytes of chain-4, with any
+// compiler, on any SIMD target, by any number of threads.
 
 namespace {
 

@@ -12,8 +12,9 @@
 #include "save_as.hpp"
 #include "store/sample.hpp"
 
-// The checkpoint in tests/golden/evolution-2 was written once, by a program with the types of namespace `then`. It never changes: what
-// classes say about their changes stays readable. Each test loads it as a later program with other types.
+// The checkpoint in tests/golden/evolution-2 was written once, by a program with the types of namespace `then`. It
+// never changes: what classes say about their changes stays readable. Each test loads it as a later program with other
+// types.
 
 namespace then {
 
@@ -105,7 +106,8 @@ TEST_CASE("writes the frozen checkpoint of the types, for a new version", "[.wri
   tests::save_as(store, name, load<then::state>(), {.step = 1});
 }
 
-/// A later program that has renamed, added, removed, widened, split and converted members, and reordered an enum that is known by name.
+/// A later program that has renamed, added, removed, widened, split and converted members, and reordered an enum that
+/// is known by name.
 namespace now {
 
 enum class kind : std::uint32_t { none, gelu, relu, tangent };
@@ -192,7 +194,8 @@ TEST_CASE("what a later program saves it loads again, and the earlier program re
                         "load it with a program of that version, or leave it out with filter"));
 }
 
-/// A later program in which numbers, optionals and vectors of one number have changed places, and an array has another shape.
+/// A later program in which numbers, optionals and vectors of one number have changed places, and an array has another
+/// shape.
 namespace reformed {
 
 struct forms {

@@ -10,8 +10,8 @@
 #include "catch.hpp"
 #include "store/sample.hpp"
 
-// The files in tests/golden/format-2 were written once and never change: they stay readable, and whatever is written under
-// this version number has these bytes.
+// The files in tests/golden/format-2 were written once and never change: they stay readable, and whatever is written
+// under this version number has these bytes.
 
 namespace {
 

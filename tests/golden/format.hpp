@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state that is frozen in tests/golden/format-2: every dtype, scalars, empty leaves, slices, boxes, structure and odd
-// metrics.
+// The state that is frozen in tests/golden/format-2: every dtype, scalars, empty leaves, slices, boxes, structure and
+// odd metrics.
 #pragma once
 
 #include <limits>

@@ -186,7 +186,8 @@ end_of_rank stop(const std::string& pipe) {
   };
 }
 
-/// `rank` ends at its `call`-th point of the save, before or after a call of the store; after the save, if there are fewer.
+/// `rank` ends at its `call`-th point of the save, before or after a call of the store; after the save, if there are
+/// fewer.
 void save_and_end(const end_of_rank& end, const std::string& directory, unsigned rank, int call, bool in_background) {
   struct countdown {
     int left = 0;  // points until the one where this rank ends; 0: it does not

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that are as hard to read as their size allows: JSON of the smallest members, of every kind that a checkpoint has.
+// Files that are as hard to read as their size allows: JSON of the smallest members, of every kind that a checkpoint
+// has.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,8 @@ inline std::string lone_file(const std::string& header, std::size_t data_bytes =
   return file + header + std::string(data_bytes, '\0');
 }
 
-/// One whose header has these members after Cairn's own metadata; `metadata` and `tensors` begin with a comma if they are not empty.
+/// One whose header has these members after Cairn's own metadata; `metadata` and `tensors` begin with a comma if they
+/// are not empty.
 inline std::string shard_file(const std::string& metadata, const std::string& tensors = {},
                               std::size_t data_bytes = 0) {
   return lone_file(R"({"__metadata__":{"cairn.format":")" + std::string(cairn::detail::format_version) +

@@ -17,8 +17,8 @@
 
 namespace interleavings {
 
-/// The first candidate goes on, except at some choices, by their number: there as many candidates are passed over as it says ("delay bounding", Emmi,
-/// Qadeer and Rakamaric, 2011).
+/// The first candidate goes on, except at some choices, by their number: there as many candidates are passed over as it
+/// says ("delay bounding", Emmi, Qadeer and Rakamaric, 2011).
 using delays = std::map<std::size_t, std::size_t>;
 
 [[nodiscard]] inline std::string to_text(const delays& all) {
@@ -46,7 +46,8 @@ using delays = std::map<std::size_t, std::size_t>;
   };
 }
 
-/// Calls `run` with all delays that pass over at most `most` candidates together, those of `chosen` not counted. It returns the numbers of candidates.
+/// Calls `run` with all delays that pass over at most `most` candidates together, those of `chosen` not counted. It
+/// returns the numbers of candidates.
 template <class Run>
 void for_all_delays(std::size_t most, const Run& run, const delays& chosen = {}) {
   const std::vector<std::size_t> numbers = run(chosen);
@@ -59,8 +60,9 @@ void for_all_delays(std::size_t most, const Run& run, const delays& chosen = {})
     }
 }
 
-/// The thread of the highest priority runs. Priorities are random, and `changes` times in about `length` choices the thread that would run gets the lowest one
-/// ("probabilistic concurrency testing", Burckhardt and others, 2010). So does one that falls asleep.
+/// The thread of the highest priority runs. Priorities are random, and `changes` times in about `length` choices the
+/// thread that would run gets the lowest one ("probabilistic concurrency testing", Burckhardt and others, 2010). So
+/// does one that falls asleep.
 class random_priorities {
  public:
   random_priorities(std::uint64_t seed, std::size_t changes, std::size_t length) : random_(seed) {

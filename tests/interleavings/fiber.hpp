@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread of execution that runs when another one switches to it: on a stack of its own, in the thread of the system that makes all of them.
+// A thread of execution that runs when another one switches to it: on a stack of its own, in the thread of the system
+// that makes all of them.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,8 @@ class fiber {
     if (memory_ != nullptr) ::munmap(memory_, guard + bytes);
   }
 
-  /// Goes on in `next`, and returns when another one switches back to this one, which is the one that runs; never if it has ended.
+  /// Goes on in `next`, and returns when another one switches back to this one, which is the one that runs; never if it
+  /// has ended.
   void switch_to(fiber& next, bool has_ended = false) {
     entered_ = &next;
     left_ = this;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All interleavings, within bounds, of ranks that save together; with failing calls of the store, and ranks that are killed.
+// All interleavings, within bounds, of ranks that save together; with failing calls of the store, and ranks that are
+// killed.
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/schedule/policies.hpp"

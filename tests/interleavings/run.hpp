@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One run of several ranks under a scheduler: what each rank has seen, and whether that and what the run leaves is right.
+// One run of several ranks under a scheduler: what each rank has seen, and whether that and what the run leaves is
+// right.
 #pragma once
 
 #include <algorithm>
@@ -185,7 +186,8 @@ struct ended_saves {
                      [](const std::string& line) { return line.find("the ranks differ in the call") != line.npos; });
 }
 
-/// An error of a lost rank names it, and all later calls throw it, too. `says_so`: each lost rank has said that it leaves; so nobody waits for it in vain.
+/// An error of a lost rank names it, and all later calls throw it, too. `says_so`: each lost rank has said that it
+/// leaves; so nobody waits for it in vain.
 [[nodiscard]] inline std::string problem_of(const lines& seen, const std::set<unsigned>& lost, bool says_so) {
   const auto is_named = [&](const std::string& line) {
     return std::any_of(lost.begin(), lost.end(), [&](unsigned rank) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the threads of a test one at a time, in an order that the test chooses: any of their interleavings can be had, and had again.
+// Runs the threads of a test one at a time, in an order that the test chooses: any of their interleavings can be had,
+// and had again.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +29,10 @@ enum class patience {
   while_it_helps,  ///< for another process; it gives up when no thread can run
 };
 
-/// The thread that has the token runs; all others wait for it. A thread passes it on where it calls a member function. Time passes only while a thread
-/// sleeps, or when one gives up. Threads belong to processes. Those of a process that is killed stop where they are; when all others have ended they
-/// go on, and `yield`, and a wait for another process, throw.
+/// The thread that has the token runs; all others wait for it. A thread passes it on where it calls a member function.
+/// Time passes only while a thread sleeps, or when one gives up. Threads belong to processes. Those of a process that
+/// is killed stop where they are; when all others have ended they go on, and `yield`, and a wait for another process,
+/// throw.
 class scheduler {
  public:
   /// A thread that may run next.
@@ -38,8 +40,8 @@ class scheduler {
     std::size_t thread = 0;
     bool is_asleep = false;
   };
-  /// Chooses one of several candidates, of which the first is the thread that has the token, if it can run. The others follow in a fixed order, and then
-  /// those that sleep, who would run next if time passed.
+  /// Chooses one of several candidates, of which the first is the thread that has the token, if it can run. The others
+  /// follow in a fixed order, and then those that sleep, who would run next if time passed.
   using chooser = std::function<std::size_t(std::span<const candidate>)>;
 
   /// `about`: what is printed if the threads are stuck, which ends the program.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Saves and loads objects of all types of the matrix, empty and filled, in memory: what comes back describes itself by the same bytes.
-// The descriptions are those of the golden file, whichever compiler made this program: what one saves is what the other loads.
+// Saves and loads objects of all types of the matrix, empty and filled, in memory: what comes back describes itself by
+// the same bytes. The descriptions are those of the golden file, whichever compiler made this program: what one saves
+// is what the other loads.
 //
 //   matrix GOLDEN            checks all types
 //   matrix GOLDEN TEXT       checks the types whose names have the text, and prints each name first
 //   matrix GOLDEN --write    writes their digests into the golden file
 //
-// A program has every category in every category, and half of the sample of deeper types: another half with g++ than with clang, since each
-// type takes a tenth of a second to compile. `tests/run.sh --long` has all types.
-// After a change of what is stored, or of generate.py, write the golden file with the program of all types that g++ made
-// (cmake -DCAIRN_MATRIX_PART=0/1), and see that clang's agrees.
+// A program has every category in every category, and half of the sample of deeper types: another half with g++ than
+// with clang, since each type takes a tenth of a second to compile. `tests/run.sh --long` has all types. After a change
+// of what is stored, or of generate.py, write the golden file with the program of all types that g++ made (cmake
+// -DCAIRN_MATRIX_PART=0/1), and see that clang's agrees.
 #include <cstdint>
 #include <cstdio>
 #include <exception>

@@ -93,7 +93,8 @@ class random_trees {
     }
   }
 
-  /// Up to seven columns, of records in rows, where each has up to 40 elements in a record, or none. Records have at most 2,240 bytes.
+  /// Up to seven columns, of records in rows, where each has up to 40 elements in a record, or none. Records have at
+  /// most 2,240 bytes.
   void add_records(inputs& made) {
     const std::uint64_t in_row = one_in(2) ? 1 : 1 + below(100), records = (1 + sized()) * in_row;
     made.columns.push_back({made.leaves.size(), 2 + below(6), records});
@@ -138,8 +139,8 @@ bool has_all_once(const inputs& from, const cairn::detail::division& all) {
   return true;
 }
 
-/// Whether the columns of each array of records are cut at the same records, and an item of no bytes is not cut. Columns of no elements are
-/// where the first record is.
+/// Whether the columns of each array of records are cut at the same records, and an item of no bytes is not cut.
+/// Columns of no elements are where the first record is.
 bool are_cut_together(const inputs& from, const cairn::detail::division& all) {
   for (const auto& item : from.items()) {
     const auto is_of_item = [&](const piece& each) { return each.leaf - item.first < item.count; };
@@ -191,7 +192,8 @@ bool is_balanced(const inputs& from, const partition& plan, const cairn::detail:
   return true;
 }
 
-/// Whether the shares are all bytes, and a rank that has a share has no more bytes per weight, its other ones included, than any other rank.
+/// Whether the shares are all bytes, and a rank that has a share has no more bytes per weight, its other ones included,
+/// than any other rank.
 bool is_fair(const inputs& from, const partition& plan) {
   std::uint64_t sum = 0;
   for (std::size_t a = 0; a < from.ranks.size(); ++a) {
@@ -409,7 +411,8 @@ TEST_CASE("small are leaves below two minimum pieces, of classes that have an ei
 }
 
 TEST_CASE("where small leaves would exceed a share, none are dealt") {
-  // 900 bytes are a share; two leaves of 4,095 bytes are less than an eighth of all. The first and the last rank write nothing.
+  // 900 bytes are a share; two leaves of 4,095 bytes are less than an eighth of all. The first and the last rank write
+  // nothing.
   inputs from{{{0, 0, 1}, {4095, 4095, 1}, {90'000, 90'000, 1}, {4095, 4095, 1}, {0, 0, 1}}, equal(111)};
   from.ranks.front().weight = from.ranks.back().weight = 0;
   const auto all = partition(from.leaves, from.ranks).pieces();

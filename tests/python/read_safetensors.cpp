@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes a checkpoint of two shards, and one of four ranks, for read_safetensors.py, and what that should find in it. Usage: <program> <folder>
+// Writes a checkpoint of two shards, and one of four ranks, for read_safetensors.py, and what that should find in it.
+// Usage: <program> <folder>
 #include <cstdint>
 #include <cstring>
 #include <fstream>

@@ -169,6 +169,15 @@ def rule_present(root, files):
                     yield f"{file}:{number}: {name} is not there"
 
 
+def rule_columns(root, files):
+    for file in files:
+        if file.endswith((".hpp", ".ipp", ".cpp")):
+            for number, line in enumerate((root / file).read_text().splitlines(), 1):
+                # but a line that a compiler quotes in its message, and a text that cannot be divided
+                if len(line) > 120 and "// cairn: " not in line and 'R"(' not in line:
+                    yield f"{file}:{number}: {len(line)} columns"
+
+
 def rule_includes(root, files):
     for file in library(files):
         path = file.removeprefix("include/cairn/")

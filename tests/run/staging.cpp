@@ -114,7 +114,8 @@ TEST_CASE("columns of records are copied, whatever parts of them a shard has") {
       each = {{1.0 / static_cast<double>(random()), 2, 3}, {{{4, 5}, {6, static_cast<float>(random())}}}, {}, 7};
     for (auto& each : state.rows) each[random() % 3] = {1, static_cast<float>(random())};
     const auto leaves = cairn::detail::describe(state).leaves;
-    // Shards of a plan, which cuts at records, of pieces that are cut anywhere, or of as many records and a part of one.
+    // Shards of a plan, which cuts at records, of pieces that are cut anywhere, or of as many records and a part of
+    // one.
     auto cut = cairn::plan::partition(cairn::plan::sizes_of(leaves), std::vector<cairn::plan::rank_load>(3),
                                       cairn::detail::columns_of(leaves))
                    .pieces();

@@ -58,8 +58,8 @@ struct run {
   }
 };
 
-/// What no run should be like: clocks that stand still, jump or step back, losses, costs, iteration times and workers that are no sensible
-/// numbers.
+/// What no run should be like: clocks that stand still, jump or step back, losses, costs, iteration times and workers
+/// that are no sensible numbers.
 class nasty_run {
  public:
   explicit nasty_run(unsigned seed) : random_(seed) {
@@ -133,8 +133,8 @@ class nasty_run {
   double iteration_ = 1, seconds_ = 0, certain_ = 0;
 };
 
-/// Runs that no policy should trip over: it saves no step twice, asks for a save at the latest when `longest_interval` has passed,
-/// remembers numbers, and recalls whatever it is given.
+/// Runs that no policy should trip over: it saves no step twice, asks for a save at the latest when `longest_interval`
+/// has passed, remembers numbers, and recalls whatever it is given.
 inline void survives(const cairn::any_policy& fresh, unsigned runs = 60) {
   for (unsigned seed = 0; seed < runs; ++seed) {
     INFO("seed " << seed);
@@ -169,8 +169,8 @@ inline void survives(const cairn::any_policy& fresh, unsigned runs = 60) {
   }
 }
 
-/// Lets a policy decide 1,500 steps of 10 seconds with invalid losses and clocks, where each save costs `cost`. Checks that no step is
-/// saved twice and that no hour is without a checkpoint. Returns the number of saves.
+/// Lets a policy decide 1,500 steps of 10 seconds with invalid losses and clocks, where each save costs `cost`. Checks
+/// that no step is saved twice and that no hour is without a checkpoint. Returns the number of saves.
 template <class Policy>
 int saves_of_invalid_run(Policy policy, double cost, std::mt19937& random) {
   constexpr double infinite = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();

@@ -26,8 +26,8 @@ constexpr double strange[] = {0,         -0.0,
                               1,         3600,
                               7200};
 
-/// The expected time per second of work with a save every `work` seconds (Daly 2006, equation 20, restore left out): failures may
-/// strike during saves and be many.
+/// The expected time per second of work with a save every `work` seconds (Daly 2006, equation 20, restore left out):
+/// failures may strike during saves and be many.
 double exact_cost(double work, double stall, double mtbf) { return mtbf * std::expm1((work + stall) / mtbf) / work; }
 
 }  // namespace

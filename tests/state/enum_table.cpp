@@ -17,7 +17,8 @@
 #include "catch.hpp"
 #include "state/kept.hpp"
 
-// One enum in three programs: without names, with names, and with names after its values were reordered, renamed and given another type.
+// One enum in three programs: without names, with names, and with names after its values were reordered, renamed and
+// given another type.
 namespace by_number {
 enum class kind : std::int16_t { relu, tanh, gelu, last = -3 };
 }

@@ -212,7 +212,8 @@ struct renamed_holder {
   using cairn_changes = cairn::renamed<"net", "old">;
 };
 
-/// Loads `saved` into `into` while `part`, which is in memory of `into`, has a name of its own. Refused before a change.
+/// Loads `saved` into `into` while `part`, which is in memory of `into`, has a name of its own. Refused before a
+/// change.
 template <class Saved, class T, class Part>
 void check_destroyed(const Saved& saved, T& into, Part& part) {
   const float rate = 7;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Engines and distributions of the standard library, as tables of functions: their texts, and what reading a text gives.
+// Engines and distributions of the standard library, as tables of functions: their texts, and what reading a text
+// gives.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ struct random_type {
   const char* name;
   /// The text of an object in the middle of its life.
   std::string (*text)(unsigned seed);
-  /// Reads a text and draws. Returns false if the text is refused. Throws std::logic_error if the object has another text.
+  /// Reads a text and draws. Returns false if the text is refused. Throws std::logic_error if the object has another
+  /// text.
   bool (*use)(const std::string& text);
 };
 

@@ -305,8 +305,8 @@ void check_refused(const State& state, const std::string& one, const std::string
   CHECK_THROWS_WITH(cairn::detail::describe(state), named(one, other) || named(other, one));
 }
 
-/// A pointer to the part that `select` selects is refused beside the whole object, be that shared or not. `path` is the one that the error
-/// names; `is_inside`: the part lies in the object itself, not in memory that it owns.
+/// A pointer to the part that `select` selects is refused beside the whole object, be that shared or not. `path` is the
+/// one that the error names; `is_inside`: the part lies in the object itself, not in memory that it owns.
 template <class Select>
 void check_alias(const std::string& path, bool is_inside, const Select& select) {
   CAPTURE(path);

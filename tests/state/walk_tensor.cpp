@@ -76,7 +76,8 @@ class cube {
   std::vector<float> values_;
 };
 
-/// A vector on the heap of at most four elements. Like a null handle, one that is made with `Usable` false takes no shape at all.
+/// A vector on the heap of at most four elements. Like a null handle, one that is made with `Usable` false takes no
+/// shape at all.
 template <bool Usable>
 class limited_tensor {
  public:

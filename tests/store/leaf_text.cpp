@@ -15,7 +15,8 @@
 
 using namespace cairn::detail;
 
-// tests/store/layout.cpp writes and reads all kinds of layouts, tests/store/index.cpp leaves with all that is stored of them.
+// tests/store/layout.cpp writes and reads all kinds of layouts, tests/store/index.cpp leaves with all that is stored of
+// them.
 
 namespace {
 

@@ -80,7 +80,8 @@ std::string vouching(const files& all) {
   return with_checksum(text);
 }
 
-/// What opening a checkpoint of these files, and then its leaves, says; its index is made to vouch for them when `vouch`.
+/// What opening a checkpoint of these files, and then its leaves, says; its index is made to vouch for them when
+/// `vouch`.
 sample::failure opening(files all, bool vouch) {
   if (vouch) all["index.json"] = vouching(all);
   cairn::any_store store = cairn::stores::memory();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two shared libraries in one program, each with its own copy of Cairn and compiled with -fvisibility=hidden: what is one per process stays one,
-// and what one library throws or makes is known to the other. With two arguments, the paths of the libraries, it opens them by dlopen with
-// RTLD_GLOBAL; with a third one with RTLD_LOCAL.
+// Two shared libraries in one program, each with its own copy of Cairn and compiled with -fvisibility=hidden: what is
+// one per process stays one, and what one library throws or makes is known to the other. With two arguments, the paths
+// of the libraries, it opens them by dlopen with RTLD_GLOBAL; with a third one with RTLD_LOCAL.
 #include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,8 +28,8 @@ const functions& opened(const char* path, const char* name, bool is_local) {
 }
 #endif
 
-/// `shares`: both libraries have the same variables. These are unique symbols with g++. Clang has none, so libraries that are opened with
-/// RTLD_LOCAL have their own.
+/// `shares`: both libraries have the same variables. These are unique symbols with g++. Clang has none, so libraries
+/// that are opened with RTLD_LOCAL have their own.
 void test(const functions& first, const functions& second, bool shares) {
   check(second.catches(first.fail), "a library catches the error of the other");
   try {

@@ -48,8 +48,8 @@ struct armadillo_compressed {
 
 /// The shape is [rows, columns], of a Cube [rows, columns, slices], so that a matrix of numpy or Eigen has the same; of
 /// a Col or Row it is [n]. Vectors are saved and loaded in place; others are gathered and scattered, as they are
-/// column-major. A load resizes the object as `reshaping` says. errc::mismatch, before anything is changed: it has another shape and is
-/// fixed, or in memory of the caller that cannot change its size.
+/// column-major. A load resizes the object as `reshaping` says. errc::mismatch, before anything is changed: it has
+/// another shape and is fixed, or in memory of the caller that cannot change its size.
 template <detail::armadillo_dense Dense>
 struct adapter<Dense> {
   using scalar = typename Dense::elem_type;

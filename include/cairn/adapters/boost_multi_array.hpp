@@ -39,8 +39,8 @@ template <class Array>
 
 }  // namespace detail
 
-/// The shape is that of the array, in any storage order and with any index bases, which a load keeps. A load resizes it as `reshaping` says. errc::mismatch,
-/// before anything is changed: another number of dimensions.
+/// The shape is that of the array, in any storage order and with any index bases, which a load keeps. A load resizes it
+/// as `reshaping` says. errc::mismatch, before anything is changed: another number of dimensions.
 template <class Element, std::size_t Dimensions, class Allocator>
 struct adapter<boost::multi_array<Element, Dimensions, Allocator>> {
   using array = boost::multi_array<Element, Dimensions, Allocator>;

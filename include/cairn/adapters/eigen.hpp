@@ -62,10 +62,10 @@ struct eigen_map_adapter {
 
 }  // namespace detail
 
-/// Every Eigen::Matrix and Eigen::Array. The shape is [rows, cols] in either storage order, so that a column-major matrix
-/// loads into a row-major one; a vector is [n]. Vectors and row-major matrices are saved and loaded in place; column-major
-/// ones are gathered and scattered. A load resizes dynamic dimensions as `reshaping` says. errc::mismatch, before anything is changed: a fixed or
-/// bounded dimension (Matrix3d, Matrix3Xf) cannot take the stored size.
+/// Every Eigen::Matrix and Eigen::Array. The shape is [rows, cols] in either storage order, so that a column-major
+/// matrix loads into a row-major one; a vector is [n]. Vectors and row-major matrices are saved and loaded in place;
+/// column-major ones are gathered and scattered. A load resizes dynamic dimensions as `reshaping` says. errc::mismatch,
+/// before anything is changed: a fixed or bounded dimension (Matrix3d, Matrix3Xf) cannot take the stored size.
 template <detail::eigen_dense Dense>
 struct adapter<Dense> {
   using scalar = typename Dense::Scalar;
@@ -104,8 +104,8 @@ struct adapter<Dense> {
   }
 };
 
-/// Views of a matrix, of a part of one, or of other memory: saved from that memory and loaded into it. The shape is as above, and cannot
-/// change: another one is errc::mismatch.
+/// Views of a matrix, of a part of one, or of other memory: saved from that memory and loaded into it. The shape is as
+/// above, and cannot change: another one is errc::mismatch.
 template <class Plain, int Options, class Stride>
 requires(detail::eigen_map<Eigen::Map<Plain, Options, Stride>>)
 struct adapter<Eigen::Map<Plain, Options, Stride>> : detail::eigen_map_adapter<Eigen::Map<Plain, Options, Stride>> {};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a trainer with libtorch has as parts of a state: modules, optimizers, tensors, generators, samplers, learning rate schedulers.
+// What a trainer with libtorch has as parts of a state: modules, optimizers, tensors, generators, samplers, learning
+// rate schedulers.
 #pragma once
 
 #include "cairn/adapters/torch/data.hpp"

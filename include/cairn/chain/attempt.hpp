@@ -39,8 +39,8 @@ struct published_checkpoint {
 /// errc::corrupt if rank 0 cannot have written it.
 [[nodiscard]] published_checkpoint read_published(std::string_view text);
 
-/// What the shards of a checkpoint are made of: a state (encode_source), or the deltas of a chain (merge_source). The functions are called in
-/// this order; the classes have a further one, `published`, that all ranks call at last.
+/// What the shards of a checkpoint are made of: a state (encode_source), or the deltas of a chain (merge_source). The
+/// functions are called in this order; the classes have a further one, `published`, that all ranks call at last.
 class shard_source {
  public:
   shard_source() = default;
@@ -48,8 +48,8 @@ class shard_source {
   shard_source& operator=(const shard_source&) = delete;
   virtual ~shard_source() = default;
 
-  /// Reads what the shards are built on. At the leader `of_leader` is null, and the result tells the others on what that is; they get it,
-  /// and throw errc::mismatch if they cannot build on it.
+  /// Reads what the shards are built on. At the leader `of_leader` is null, and the result tells the others on what
+  /// that is; they get it, and throw errc::mismatch if they cannot build on it.
   [[nodiscard]] virtual std::string open(const std::string_view* of_leader) = 0;
   /// What the checkpoint contains, and in how many shards. Valid until the source is destroyed.
   [[nodiscard]] virtual const checkpoint_spec& spec() const = 0;
@@ -60,7 +60,8 @@ class shard_source {
   virtual void write(checkpoint_writer& to, std::span<const std::vector<staged_piece>> next) = 0;
   /// What the leader needs to know of the shards that were written to `to`.
   [[nodiscard]] virtual shard_record record(const checkpoint_writer& to) const = 0;
-  /// At the leader, of each other rank in order: lists its shard in the checkpoint. Returns the stored bytes of what that rank alone has.
+  /// At the leader, of each other rank in order: lists its shard in the checkpoint. Returns the stored bytes of what
+  /// that rank alone has.
   virtual std::uint64_t unite(checkpoint_writer& to, std::size_t rank, shard_record written) = 0;
   /// At the leader: all shards are written. Sets `is_delta` and `lost`, and returns the parent of a delta.
   [[nodiscard]] virtual std::optional<checkpoint_ref> finish(published_checkpoint& made, std::uint64_t bytes) = 0;
@@ -90,7 +91,8 @@ class attempt {
 
   /// 1. At the leader: begins the checkpoint. Returns what the others need to join it.
   [[nodiscard]] std::string begin();
-  /// At the others. errc::not_found where this rank sees another place than the leader, or another job has taken it over.
+  /// At the others. errc::not_found where this rank sees another place than the leader, or another job has taken it
+  /// over.
   void join(std::string_view begun);
   /// 2. Writes shards of this process; again for the next ones.
   void write(std::span<const std::vector<staged_piece>> next = {}) { source_.write(*writer_, next); }

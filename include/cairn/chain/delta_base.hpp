@@ -19,11 +19,12 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The newest checkpoint of a chain, which is the parent of the next delta, and its references: the values that a reader restores from it,
-/// bit for bit. After a failure they are not certain, and are dropped.
+/// The newest checkpoint of a chain, which is the parent of the next delta, and its references: the values that a
+/// reader restores from it, bit for bit. After a failure they are not certain, and are dropped.
 class delta_base {
  public:
-  /// The elements of a leaf that a reader restores: those from `first` to `end`. A rank of a group has those of its share.
+  /// The elements of a leaf that a reader restores: those from `first` to `end`. A rank of a group has those of its
+  /// share.
   struct reference {
     dtype type{};
     extents shape;
@@ -39,7 +40,8 @@ class delta_base {
     }
   };
 
-  /// Whether the next checkpoint, of `step`, can be a delta: there is an older parent, and no anchor is due. The same at all ranks of a group.
+  /// Whether the next checkpoint, of `step`, can be a delta: there is an older parent, and no anchor is due. The same
+  /// at all ranks of a group.
   [[nodiscard]] bool can_extend(std::uint64_t step, const chain_options& options) const noexcept {
     return parent_ && step > step_ && (!options.anchor_every || length_ < *options.anchor_every);
   }
@@ -61,7 +63,8 @@ class delta_base {
     std::erase_if(references_, [&](const auto& each) { return !paths.contains(each.first); });
   }
 
-  /// Call this when a checkpoint has been published: it becomes the parent. `is_followed`: the references are those of all its leaves that have one.
+  /// Call this when a checkpoint has been published: it becomes the parent. `is_followed`: the references are those of
+  /// all its leaves that have one.
   void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta, bool is_followed = false) {
     is_followed_ = is_followed;
     length_ = is_delta ? length_ + 1 : 1;
@@ -101,7 +104,8 @@ class delta_base {
   }
 
   [[nodiscard]] const std::optional<checkpoint_ref>& parent() const noexcept { return parent_; }
-  /// Whether the references are those of the parent. There may be none, as at a rank of a group whose share has no leaf with one.
+  /// Whether the references are those of the parent. There may be none, as at a rank of a group whose share has no leaf
+  /// with one.
   [[nodiscard]] bool has_references() const noexcept { return is_followed_ || !references_.empty(); }
   /// The references have been read from the parent.
   void follow() noexcept { is_followed_ = true; }

@@ -25,13 +25,13 @@ struct rank_share {
   division common{};            ///< of all ranks: of the leaves that all ranks have; at the leader
 };
 
-/// The pieces that `write` is given may be copies, which it may overwrite, and which are not used after it. Their memory, the state's own or that of
-/// copies, is used by nothing else.
+/// The pieces that `write` is given may be copies, which it may overwrite, and which are not used after it. Their
+/// memory, the state's own or that of copies, is used by nothing else.
 class encode_source final : public shard_source {
  public:
-  /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and the chain can be
-  /// extended; `published` makes it the new base. If that is not called, the references of the base are dropped: they may differ
-  /// from what a reader has. `store`, `job` and `base` must outlive the source.
+  /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and
+  /// the chain can be extended; `published` makes it the new base. If that is not called, the references of the base
+  /// are dropped: they may differ from what a reader has. `store`, `job` and `base` must outlive the source.
   encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr);
   /// The share of one rank in a save of `job` by `ranks` ranks; the base keeps the values of the share alone.
   encode_source(const any_store& store, const save_job& job, std::size_t ranks, delta_base* base, rank_share share);
@@ -48,7 +48,8 @@ class encode_source final : public shard_source {
 
   /// At the leader, after `unite`: the sample hashes of all ranks, see save_job.
   [[nodiscard]] std::span<const std::vector<std::uint64_t>> samples() const noexcept { return samples_; }
-  /// At the leader as soon as it has published, and then at the others: the checkpoint becomes the base. Returns the report of this rank.
+  /// At the leader as soon as it has published, and then at the others: the checkpoint becomes the base. Returns the
+  /// report of this rank.
   [[nodiscard]] save_report published(const published_checkpoint& made);
 
  private:

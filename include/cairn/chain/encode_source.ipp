@@ -51,7 +51,8 @@ std::string encode_source::open(const std::string_view* of_leader) {
   return as_delta ? parent : std::string();
 }
 
-/// Whether the checkpoint can be a delta; the base then has the references of its parent. The leader looks for that, and the others rely on it.
+/// Whether the checkpoint can be a delta; the base then has the references of its parent. The leader looks for that,
+/// and the others rely on it.
 bool encode_source::can_be_delta(bool is_leader) const {
   if (base_ == nullptr || !codecs_.use_parent() || !base_->can_extend(job_.info.step, job_.chain)) return false;
   std::string fault;
@@ -63,8 +64,8 @@ bool encode_source::can_be_delta(bool is_leader) const {
   return fault.empty();
 }
 
-/// Reads the references of the base from its newest checkpoint: those of the share, or of all leaves. Returns why that cannot be done; empty: it is
-/// done.
+/// Reads the references of the base from its newest checkpoint: those of the share, or of all leaves. Returns why that
+/// cannot be done; empty: it is done.
 std::string encode_source::read_references() const {
   try {
     const auto& leaves = job_.what.leaves;

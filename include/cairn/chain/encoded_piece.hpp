@@ -24,7 +24,8 @@ namespace cairn::inline v0_1::detail {
 /// Smaller leaves are not encoded: the description of the encoding in the file's header takes about as many bytes.
 inline constexpr std::uint64_t least_encoded_bytes = 256;
 
-/// The codecs of the leaves of one save. Matches every path against the rules once. `leaves` and `rules` must outlive it.
+/// The codecs of the leaves of one save. Matches every path against the rules once. `leaves` and `rules` must outlive
+/// it.
 class leaf_codecs {
  public:
   leaf_codecs(std::span<const leaf> leaves, std::span<const codec_rule> rules) : leaves_(leaves), rules_(rules) {

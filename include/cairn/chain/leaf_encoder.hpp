@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Encodes the pieces of a save. For codecs that use the parent: passes them its values, and keeps those that a reader of this save restores.
+// Encodes the pieces of a save. For codecs that use the parent: passes them its values, and keeps those that a reader
+// of this save restores.
 #pragma once
 
 #include <algorithm>
@@ -63,11 +64,13 @@ struct encode_memory {
   return all;
 }
 
-/// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose codecs use the parent
-/// become what a reader of this checkpoint restores; if the checkpoint is not published, call delta_base::forget.
+/// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose
+/// codecs use the parent become what a reader of this checkpoint restores; if the checkpoint is not published, call
+/// delta_base::forget.
 class leaf_encoder {
  public:
-  /// The arguments must outlive the encoder. `check` is called before each piece, from any thread; what it throws ends the encoding.
+  /// The arguments must outlive the encoder. `check` is called before each piece, from any thread; what it throws ends
+  /// the encoding.
   leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* base, bool as_delta,
                unsigned threads, std::function<void()> check = {})
       : leaves_(leaves),
@@ -77,8 +80,8 @@ class leaf_encoder {
         threads_(threads_of(threads)),
         check_(std::move(check)) {}
 
-  /// Encodes the pieces of the next shards. A payload overwrites the copy of a staged piece where the codec can encode in place, and
-  /// is then valid as long as that memory; else the result owns it. Throws what the codecs throw.
+  /// Encodes the pieces of the next shards. A payload overwrites the copy of a staged piece where the codec can encode
+  /// in place, and is then valid as long as that memory; else the result owns it. Throws what the codecs throw.
   [[nodiscard]] shards_of<encoded_piece> encode(std::span<const std::vector<staged_piece>> shards) {
     shards_of<encoded_piece> encoded(shards.size());
     for (std::size_t i = 0; i < shards.size(); ++i) {
@@ -93,7 +96,8 @@ class leaf_encoder {
     return encoded;
   }
 
-  /// What the checkpoint records beside the pieces. Drops the references of leaves that it does not have. Call it once, after all shards.
+  /// What the checkpoint records beside the pieces. Drops the references of leaves that it does not have. Call it once,
+  /// after all shards.
   [[nodiscard]] encode_summary finish() {
     if (base_ != nullptr) {
       std::set<std::string_view> kept;
@@ -121,8 +125,9 @@ class leaf_encoder {
     encode_result result{};
   };
 
-  /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the code tables of a round
-  /// are known to the next one. So the pieces of a delta share their tables, whatever the number of threads.
+  /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the
+  /// code tables of a round are known to the next one. So the pieces of a delta share their tables, whatever the number
+  /// of threads.
   [[nodiscard]] std::size_t end_of_round(std::span<const task> tasks, std::size_t first) const noexcept {
     const bool is_delta =
         std::any_of(tasks.begin(), tasks.end(), [](const task& each) { return !each.parent.empty(); });
@@ -209,7 +214,8 @@ class leaf_encoder {
     return {whole.path, whole.type, each.values, each.parent, threads, base_ != nullptr ? &base_->tables() : nullptr};
   }
 
-  /// Copies the elements of a piece that lie in the memory of the state: other threads may write them while the codec reads them more than once.
+  /// Copies the elements of a piece that lie in the memory of the state: other threads may write them while the codec
+  /// reads them more than once.
   void copy_live(task& each, const any_codec& codec, unsigned threads, page_buffer& memory) const {
     const auto& whole = leaves_[each.from->leaf];
     if (each.from->copy != nullptr || whole.owner != nullptr || !each.packed.bytes().empty()) return;

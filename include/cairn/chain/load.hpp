@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Loads a checkpoint, or the newest of a store that can be restored, into a state: checks all, then changes the state in place.
+// Loads a checkpoint, or the newest of a store that can be restored, into a state: checks all, then changes the state
+// in place.
 #pragma once
 
 #include <functional>
@@ -33,8 +34,8 @@ load_report load_from(const chain_reader& from, any_mutable_state state, const l
 
 /// Calls `act` with a reader of the checkpoint that `choose()` names. What fails because a publication that it reads
 /// has been removed or followed by another one meanwhile, or because another checkpoint would be chosen now, is done
-/// again from the beginning, at all ranks. What fails with errc::io or errc::not_found is tried three times: a file that
-/// another host has deleted says no more.
+/// again from the beginning, at all ranks. What fails with errc::io or errc::not_found is tried three times: a file
+/// that another host has deleted says no more.
 void with_reader(const any_store& store, const std::function<std::string()>& choose, const codec_rules& codecs,
                  team& ranks, const std::function<void(const std::shared_ptr<const chain_reader>&)>& act);
 
@@ -48,8 +49,8 @@ void with_reader(const any_store& store, const std::function<std::string()>& cho
 load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                        const load_options& options);
 
-/// Whether a checkpoint is the cause of an error, and not the state, the caller or the moment: what cannot be read just now (errc::io,
-/// errc::no_memory) may be whole.
+/// Whether a checkpoint is the cause of an error, and not the state, the caller or the moment: what cannot be read just
+/// now (errc::io, errc::no_memory) may be whole.
 [[nodiscard]] bool is_of_checkpoint(errc code) noexcept;
 
 /// Names of checkpoints, in the order in which they are to be tried.
@@ -58,15 +59,16 @@ using list_checkpoints = std::function<std::vector<std::string>()>;
 /// Those of the leader, at all ranks.
 [[nodiscard]] std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list);
 
-/// Loads the first of the checkpoints that can be restored; nullopt if there are none. Damaged ones are skipped, with an event. Lists again when
-/// one is not there that retention of another process has removed in the meantime. errc::corrupt if none can be restored; errc::io if one
-/// cannot be read just now. All ranks load the same checkpoint, or throw the same error.
+/// Loads the first of the checkpoints that can be restored; nullopt if there are none. Damaged ones are skipped, with
+/// an event. Lists again when one is not there that retention of another process has removed in the meantime.
+/// errc::corrupt if none can be restored; errc::io if one cannot be read just now. All ranks load the same checkpoint,
+/// or throw the same error.
 std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
                                          team& ranks);
 
-/// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nullopt if the store is empty.
-/// errc::not_found for a step that has no checkpoint.
+/// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nullopt if the store is
+/// empty. errc::not_found for a step that has no checkpoint.
 std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
                                    const observer& on_event = {});
 

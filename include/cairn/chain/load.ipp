@@ -69,7 +69,8 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bytes > 0;
 }
 
-/// Reads the targets of another dtype than the stored one, and those that the check has read, one by one. Returns the requests for the others.
+/// Reads the targets of another dtype than the stored one, and those that the check has read, one by one. Returns the
+/// requests for the others.
 [[nodiscard]] inline std::vector<read_request> read_converted(const chain_reader& from,
                                                               const std::vector<target>& targets,
                                                               fetched_leaves& fetched) {
@@ -94,7 +95,8 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bulk;
 }
 
-/// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those of all leaves.
+/// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those
+/// of all leaves.
 inline void check(const chain_reader& from, load_plan& load, const load_options& options) {
   std::vector<std::size_t> leaves;
   for (const auto& path : load.report().loaded) {

@@ -45,12 +45,12 @@ inline void divide_shards(std::vector<std::vector<merged_part>>& shards, std::sp
   shards = std::move(parts);
 }
 
-/// What the newest `deltas` links of a chain become: the checkpoint, and its pieces by shard. It is written one shard at a time: that holds the memory of
-/// one shard.
+/// What the newest `deltas` links of a chain become: the checkpoint, and its pieces by shard. It is written one shard
+/// at a time: that holds the memory of one shard.
 class merger {
  public:
-  /// Each shard has the pieces of the same shard of the newest link. With `ranks`, there are as many shards; further ones of the newest link are
-  /// added to them by turns.
+  /// Each shard has the pieces of the same shard of the newest link. With `ranks`, there are as many shards; further
+  /// ones of the newest link are added to them by turns.
   merger(const chain_reader& chain, std::size_t deltas, const merge_options& options, std::size_t ranks = 0)
       : parts_(chain, deltas, threads_of(options.threads)), check_(options.check), shards_(ranks) {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) list_parts(chain, i, ranks);
@@ -150,7 +150,8 @@ class chain_merge final : public merge_source {
  public:
   chain_merge(const any_store& store, merge_job job) : store_(store), job_(std::move(job)) {}
 
-  /// The ids of the links: a file system may still show a rank one that another has been merged into, which keeps its name and id.
+  /// The ids of the links: a file system may still show a rank one that another has been merged into, which keeps its
+  /// name and id.
   [[nodiscard]] std::string open(const std::string_view* of_leader) override {
     if (!chain_) open_chain();
     std::string links;

@@ -33,19 +33,21 @@ struct load_options {
   std::function<bool(std::string_view path)> filter{};
   /// Which conversions between dtypes are allowed.
   conversion convert = conversion::none;
-  /// What to do with an array of numbers that is not empty and has another shape in the checkpoint, by its path there. Not set:
-  /// reshaping::none. An empty array, a list of objects, a text, and a container that is no array get the size of the checkpoint anyway.
+  /// What to do with an array of numbers that is not empty and has another shape in the checkpoint, by its path there.
+  /// Not set: reshaping::none. An empty array, a list of objects, a text, and a container that is no array get the size
+  /// of the checkpoint anyway.
   std::function<reshaping(std::string_view path)> reshape{};
   /// Compare the checksums of all that is read. Those of converted and copied leaves are compared in any case.
   bool verify = true;
-  /// Read all twice: compare the checksums before the state is changed. Without it, a damaged checkpoint is found when a part of it has been loaded:
-  /// a restore then loads an older one over it; if there is none, the error has `state_changed()`. nullopt: as the function says; `load` reads
-  /// twice, `checkpointer::restore` once, but twice with `rename`.
+  /// Read all twice: compare the checksums before the state is changed. Without it, a damaged checkpoint is found when
+  /// a part of it has been loaded: a restore then loads an older one over it; if there is none, the error has
+  /// `state_changed()`. nullopt: as the function says; `load` reads twice, `checkpointer::restore` once, but twice with
+  /// `rename`.
   std::optional<bool> verify_first{};
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule
-  /// The step to load; nullopt: the newest checkpoint that can be restored. Only for checkpointer::restore, and loads from a store or a
-  /// directory of checkpoints; else errc::invalid.
+  /// The step to load; nullopt: the newest checkpoint that can be restored. Only for checkpointer::restore, and loads
+  /// from a store or a directory of checkpoints; else errc::invalid.
   std::optional<std::uint64_t> step{};
   /// Only for a checkpointer with a group; else nothing is shared.
   read_sharing sharing = read_sharing::measured;
@@ -70,12 +72,12 @@ struct merge_rule {
 
 /// How often a checkpoint is whole, and when deltas are merged.
 struct chain_options {
-  /// Every n-th checkpoint is whole and lossless, an anchor; at least 1, which makes all whole. nullopt: whole only if a delta is not
-  /// possible: there is no parent of a smaller step, a checkpoint that the delta would need has gone or cannot be read, or the policy asks for a
-  /// whole or raw save.
+  /// Every n-th checkpoint is whole and lossless, an anchor; at least 1, which makes all whole. nullopt: whole only if
+  /// a delta is not possible: there is no parent of a smaller step, a checkpoint that the delta would need has gone or
+  /// cannot be read, or the policy asks for a whole or raw save.
   std::optional<std::size_t> anchor_every = 10;
-  /// When deltas are merged into one that restores the same bits: cairn::merging, in <cairn/merge.hpp>. nullopt: never. Without `anchor_every`
-  /// they are merged to whole checkpoints: else the chain would grow without bound.
+  /// When deltas are merged into one that restores the same bits: cairn::merging, in <cairn/merge.hpp>. nullopt: never.
+  /// Without `anchor_every` they are merged to whole checkpoints: else the chain would grow without bound.
   std::optional<detail::merge_rule> merge{};
 };
 
@@ -85,12 +87,12 @@ struct merge_options {
   std::optional<std::size_t> deltas{};
   unsigned threads = 0;  ///< for decoding, encoding and writing
   codec_rules codecs{};  ///< a user's own codecs
-  /// Elements of more bytes than this go into further shards, one after another: at most this much is merged in memory at a time, or one piece
-  /// of a leaf. nullopt: as many shards as before.
+  /// Elements of more bytes than this go into further shards, one after another: at most this much is merged in memory
+  /// at a time, or one piece of a leaf. nullopt: as many shards as before.
   std::optional<std::uint64_t> max_bytes{};
   std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
-  /// Called for each written block, from any thread, with the bytes so far and an estimate of all. It may wait, to limit the rate; what it
-  /// throws cancels the merge.
+  /// Called for each written block, from any thread, with the bytes so far and an estimate of all. It may wait, to
+  /// limit the rate; what it throws cancels the merge.
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
 };
 

@@ -24,8 +24,8 @@ namespace cairn::inline v0_1::detail {
 
 struct placed_request;
 
-/// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent. Shards are opened when they
-/// are needed, and few are open at a time. Thread-safe after construction.
+/// A published checkpoint, open for loading. A delta is opened with its ancestors up to the first that needs no parent.
+/// Shards are opened when they are needed, and few are open at a time. Thread-safe after construction.
 class chain_reader {
  public:
   /// Opens nothing: `open` does.
@@ -71,15 +71,17 @@ class chain_reader {
   void verify(unsigned threads = 0) const;
   void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
 
-  /// Opens the shards of a part of a leaf in all links, and checks that its codecs are known. errc::unsupported names file and codec; corrupt.
+  /// Opens the shards of a part of a leaf in all links, and checks that its codecs are known. errc::unsupported names
+  /// file and codec; corrupt.
   void require_slices(std::size_t leaf, const leaf_part& part = {}) const;
 
-  /// Whether some elements of a leaf take less time to read than all: the codecs of its payloads decode ranges. By the indexes. errc::unsupported: a codec is
-  /// not known.
+  /// Whether some elements of a leaf take less time to read than all: the codecs of its payloads decode ranges. By the
+  /// indexes. errc::unsupported: a codec is not known.
   [[nodiscard]] bool decodes_ranges(std::size_t leaf) const;
 
-  /// Reads whole leaves, boxes or runs of them, into memory: those stored as they are together, the others decoded. Errors: mismatch for memory of another dtype or size;
-  /// corrupt, after which the memory may have changed, unless all of it had been verified.
+  /// Reads whole leaves, boxes or runs of them, into memory: those stored as they are together, the others decoded.
+  /// Errors: mismatch for memory of another dtype or size; corrupt, after which the memory may have changed, unless all
+  /// of it had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
  private:

@@ -22,7 +22,8 @@ struct save_hooks {
   std::function<void()> check{};
   /// After each block; from any thread.
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
-  /// Where a delta is due, but its parent has gone or cannot be read: the checkpoint becomes whole. Before anything is encoded.
+  /// Where a delta is due, but its parent has gone or cannot be read: the checkpoint becomes whole. Before anything is
+  /// encoded.
   std::function<void(const std::string& why)> anchored{};
   /// After the last shard is encoded.
   std::function<void(std::uint64_t bytes, double seconds)> encoded{};

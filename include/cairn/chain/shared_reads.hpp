@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reads of ranks that load the same arrays: each reads and decodes a part of them, and sends it to the others, where that takes less time than that each
-// reads all.
+// The reads of ranks that load the same arrays: each reads and decodes a part of them, and sends it to the others,
+// where that takes less time than that each reads all.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class request_queue {
   /// The bytes that are left.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
 
-  /// The next requests, of at least `bytes` bytes where there are as many, and at most one unit more. Large arrays are cut between two units, so that no
-  /// block of an encoded one is decoded twice.
+  /// The next requests, of at least `bytes` bytes where there are as many, and at most one unit more. Large arrays are
+  /// cut between two units, so that no block of an encoded one is decoded twice.
   [[nodiscard]] std::vector<read_request> take(std::uint64_t bytes) {
     constexpr std::uint64_t unit = std::uint64_t{1} << 17U;  // elements of a block of codecs::lossless
     std::vector<read_request> taken;
@@ -70,9 +70,10 @@ class request_queue {
   return false;
 }
 
-/// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous memory, whose codecs decode
-/// ranges, are shared if they are the same at all ranks. With `read_sharing::measured`, samples are read in both ways, and the rest in the faster one; fewer than `least_measured` bytes are read by every rank.
-/// What one rank throws, all throw. A rank holds two buffers of about 8 MiB, one of them in the group.
+/// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous
+/// memory, whose codecs decode ranges, are shared if they are the same at all ranks. With `read_sharing::measured`,
+/// samples are read in both ways, and the rest in the faster one; fewer than `least_measured` bytes are read by every
+/// rank. What one rank throws, all throw. A rank holds two buffers of about 8 MiB, one of them in the group.
 void read_together(const chain_reader& from, std::span<const read_request> requests, const read_options& options,
                    read_sharing how, team& ranks, std::uint64_t least_measured = std::uint64_t{256} << 20U);
 

@@ -116,8 +116,8 @@ void read_together(const chain_reader& from, std::span<const read_request> reque
   const auto total = readers.left();
   bool sends = how == read_sharing::always || (how == read_sharing::measured && total >= least_measured);
   if (how == read_sharing::measured) {
-    // A sample may be slow by chance, so that sending has to be faster three times, by more than the noise. Its samples are the smaller ones, since
-    // they cost more where it does not pay.
+    // A sample may be slow by chance, so that sending has to be faster three times, by more than the noise. Its samples
+    // are the smaller ones, since they cost more where it does not pay.
     const auto sample = std::clamp(total / 64, std::uint64_t{4} << 20U, std::uint64_t{64} << 20U);
     for (int i = 0; i < 3 && sends; ++i) {
       const auto all = readers.read_all(sample), parts = 4 * readers.read_parts(sample / 4);

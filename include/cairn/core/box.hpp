@@ -56,8 +56,9 @@ struct box {
   return number;
 }
 
-/// Calls `act(in_a, in_b, count)` for the elements that two boxes of an array have in common, in row-major order: for each run of consecutive
-/// elements of both, the number of the first one in each box, and their number. O(runs * dimensions).
+/// Calls `act(in_a, in_b, count)` for the elements that two boxes of an array have in common, in row-major order: for
+/// each run of consecutive elements of both, the number of the first one in each box, and their number. O(runs *
+/// dimensions).
 template <class Act>
 void for_each_common_run(const box& a, const box& b, const Act& act) {
   const auto common = common_part(a, b);
@@ -83,7 +84,8 @@ void for_each_common_run(const box& a, const box& b, const Act& act) {
   }
 }
 
-/// The same for the elements [first, first + count) of an array of this shape in row-major order, and a box of it. `in_run` counts from `first` on.
+/// The same for the elements [first, first + count) of an array of this shape in row-major order, and a box of it.
+/// `in_run` counts from `first` on.
 template <class Act>
 void for_each_common_run(std::uint64_t first, std::uint64_t count, const extents& shape, const box& b, const Act& act) {
   if (count == 0) return;

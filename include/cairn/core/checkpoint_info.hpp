@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a checkpoint records besides arrays and structure: step, metrics, text of the user, and the memory of the policy.
+// What a checkpoint records besides arrays and structure: step, metrics, text of the user, and the memory of the
+// policy.
 #pragma once
 
 #include <cstdint>

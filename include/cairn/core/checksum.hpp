@@ -9,14 +9,16 @@
 #include <string>
 #include <string_view>
 
-// Latency bounds the checksum of memory that is not in the cache: a longer prefetch distance than xxHash's default is a fifth faster.
+// Latency bounds the checksum of memory that is not in the cache: a longer prefetch distance than xxHash's default is a
+// fifth faster.
 #ifndef XXH_PREFETCH_DIST
 #define XXH_PREFETCH_DIST 2048
 #endif
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
-// Before version 13, g++ suspects its own AVX-512 functions of reading uninitialized variables (GCC bug 105593), where xxHash uses them.
+// Before version 13, g++ suspects its own AVX-512 functions of reading uninitialized variables (GCC bug 105593), where
+// xxHash uses them.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -27,7 +29,8 @@
 #pragma GCC diagnostic pop
 #endif
 
-// Defined by CMake where xxHash's library is linked and has the functions of xxh_x86dispatch.h, which use AVX2 or AVX-512 if the processor has them.
+// Defined by CMake where xxHash's library is linked and has the functions of xxh_x86dispatch.h, which use AVX2 or
+// AVX-512 if the processor has them.
 #ifdef CAIRN_XXHASH_DISPATCH
 extern "C" {
 XXH64_hash_t XXH3_64bits_dispatch(const void* input, std::size_t bytes);

@@ -8,9 +8,10 @@
 #define CAIRN_REFUSED "Cairn needs exceptions: compile without -fno-exceptions"
 #endif
 #if defined(CAIRN_REFUSED)
-#include CAIRN_REFUSED  // There is no such file, which stops the compiler. An #error would be followed by those that it causes.
+#include CAIRN_REFUSED  // There is no such file, which stops the compiler; it goes on after an #error.
 #endif
 
-/// What is one per process stays one where several shared libraries of a program contain Cairn and are compiled with -fvisibility=hidden:
-/// handlers of signals, what is known of forks, the codecs and functions that opt-in headers add, and types of exceptions.
+/// What is one per process stays one where several shared libraries of a program contain Cairn and are compiled with
+/// -fvisibility=hidden: handlers of signals, what is known of forks, the codecs and functions that opt-in headers add,
+/// and types of exceptions.
 #define CAIRN_ONE_PER_PROCESS [[gnu::visibility("default")]]

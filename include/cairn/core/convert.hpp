@@ -53,8 +53,8 @@ struct dtype_range {
   if (is_signed_integer(from) && !is_signed_integer(to) && !is_floating(to)) return false;
   const auto have = range_of(from);
   const auto want = range_of(to);
-  // The digits must fit. From floating to floating types the smallest denormal must too, which is 2^(3 - exponent - digits), for E4M3 twice
-  // that. From integers to floating types the range must.
+  // The digits must fit. From floating to floating types the smallest denormal must too, which is 2^(3 - exponent -
+  // digits), for E4M3 twice that. From integers to floating types the range must.
   return have.digits <= want.digits &&
          (!is_floating(to) || (have.exponent + have.digits) <= (want.exponent + want.digits)) &&
          (is_floating(from) || !is_floating(to) || have.digits <= want.exponent);
@@ -74,9 +74,9 @@ struct dtype_range {
   return is_convertible(from, to, conversion::any) ? " (load with convert = conversion::any)" : "";
 }
 
-/// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Values round to nearest even; integers of more than 53 bits, first
-/// to double.
-/// False when an integer does not fit into `to`; `out` then has a part of the result.
+/// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Values round to nearest
+/// even; integers of more than 53 bits, first to double. False when an integer does not fit into `to`; `out` then has a
+/// part of the result.
 [[nodiscard]] bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept;
 
 }  // namespace detail

@@ -18,7 +18,8 @@ namespace cairn::inline v0_1 {
 struct loss {
   double max_error = 0;    ///< largest |decoded - real|, over the elements that are finite
   double relative_l2 = 0;  ///< |decoded - real| / |real| in the L2 norm; infinite where real is 0 and decoded is not
-  /// |decoded - real| / |real - parent| in the L2 norm, where parent is what a load of the parent checkpoint restores: at 1 the delta is no
+  /// |decoded - real| / |real - parent| in the L2 norm, where parent is what a load of the parent checkpoint restores:
+  /// at 1 the delta is no
   /// better than none. nullopt: not known.
   std::optional<double> delta_l2{};
 

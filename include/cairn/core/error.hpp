@@ -22,19 +22,22 @@ namespace cairn::inline v0_1::detail {
 /// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
 [[nodiscard]] std::size_t utf8_bytes(std::string_view text) noexcept;
 
-/// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between them.
+/// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between
+/// them.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t most);
 
-/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the direction of writing are
-/// escaped, for example as \x1b or \u202e. What is printable already stays as it is, backslashes too.
+/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the
+/// direction of writing are escaped, for example as \x1b or \u202e. What is printable already stays as it is,
+/// backslashes too.
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// "; /data/rnus is not there": the highest directory of an absolute path that is missing. Empty if the path is there, and for the location of
-/// a store that is no directory.
+/// "; /data/rnus is not there": the highest directory of an absolute path that is missing. Empty if the path is there,
+/// and for the location of a store that is no directory.
 [[nodiscard]] std::string missing_advice(std::string path);
 
-/// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full disk has free or that it has no
-/// inodes, a quota, which limit is too low, what is in the way of a directory. Begins with "; ", and is empty where there is nothing to say.
+/// A text for an errno value that `path` has given: the owner of the path that denies access, how many bytes a full
+/// disk has free or that it has no inodes, a quota, which limit is too low, what is in the way of a directory. Begins
+/// with "; ", and is empty where there is nothing to say.
 [[nodiscard]] std::string io_advice(std::string path, int number);
 
 }  // namespace cairn::inline v0_1::detail
@@ -58,20 +61,21 @@ namespace {
 
 namespace cairn::inline v0_1 {
 
-/// Why an operation failed. `corrupt`, `unreadable` and `not_found` of a checkpoint make a restore try the next one; all others end it.
+/// Why an operation failed. `corrupt`, `unreadable` and `not_found` of a checkpoint make a restore try the next one;
+/// all others end it.
 enum class errc {
-  io,         ///< the operating system or the store refused: disk full, read-only, no permission, too many open files
-  no_memory,  ///< not enough memory
-  corrupt,    ///< stored bytes are not what was written: truncated, altered or malformed
-  unreadable,  ///< the medium or the file system gives no bytes for a part of a file: a bad sector. It may be for a moment only
-  mismatch,   ///< the state and the checkpoint disagree: keys, dtypes, shapes
-  not_found,  ///< there is no checkpoint at that place
-  busy,       ///< another checkpointer, usually of another process, saves to the same place
-  stale,      ///< a save at a step below that of the newest checkpoint
-  invalid,  ///< an argument, a call or a state that cannot be saved: too deep, two leaves of one path; an exception of a user's code
+  io,          ///< the operating system or the store refused: disk full, read-only, no permission, too many open files
+  no_memory,   ///< not enough memory
+  corrupt,     ///< stored bytes are not what was written: truncated, altered or malformed
+  unreadable,  ///< the file system gives no bytes for a part of a file: a bad sector. It may be only for a moment
+  mismatch,    ///< the state and the checkpoint disagree: keys, dtypes, shapes
+  not_found,   ///< there is no checkpoint at that place
+  busy,        ///< another checkpointer, usually of another process, saves to the same place
+  stale,       ///< a save at a step below that of the newest checkpoint
+  invalid,  ///< an argument, a call, a state that cannot be saved (two leaves of one path), an exception of user code
   unsupported,  ///< written by a newer format version, or by a codec that is not included
-  cancelled,  ///< a save or merge was cancelled: for a newer save, for the save after a signal, or by its checkpointer's destructor
-  lost_rank  ///< a rank of the group has ended, or has not answered in time
+  cancelled,    ///< a save or merge was cancelled by a newer save, a signal, or the destructor of its checkpointer
+  lost_rank     ///< a rank of the group has ended, or has not answered in time
 };
 
 /// For logs: "io", "no_memory".
@@ -82,8 +86,8 @@ enum class errc {
   return number < std::size(names) ? names[number] : "unknown";
 }
 
-/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree. It is one line of at most
-/// `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.
+/// What every failing operation of Cairn throws. `what()` names the path, the file and the things that disagree. It is
+/// one line of at most `most_bytes` bytes before escapes: names may come from files, and a file may be hostile.
 class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
  public:
   /// The longest sentence, in bytes.
@@ -95,7 +99,8 @@ class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
   /// Why the operation failed.
   [[nodiscard]] errc code() const noexcept { return code_; }
 
-  /// Whether a load had begun to change the state: it is neither what it was nor what was stored. Load another checkpoint into it, or end.
+  /// Whether a load had begun to change the state: it is neither what it was nor what was stored. Load another
+  /// checkpoint into it, or end.
   [[nodiscard]] bool state_changed() const noexcept { return state_changed_; }
 
   /// The same error, of a load that had begun to change the state.
@@ -117,7 +122,8 @@ class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
   bool state_changed_ = false;
 };
 
-/// Text, or a whole number, which is written in decimal. The number is converted here and not by callers, which keeps their code small.
+/// Text, or a whole number, which is written in decimal. The number is converted here and not by callers, which keeps
+/// their code small.
 class sentence_part {
  public:
   template <class Text>
@@ -148,15 +154,16 @@ class sentence_part {
   return text;
 }
 
-/// Throws an error. A part that is longer than a quarter of a message is cut in its middle, so that the other parts are all there.
+/// Throws an error. A part that is longer than a quarter of a message is cut in its middle, so that the other parts are
+/// all there.
 [[noreturn]] inline void fail(errc code, std::initializer_list<sentence_part> parts) {
   std::string text;
   for (const auto& part : parts) part.append_to(text, error::most_bytes / 4);
   throw error(code, text);
 }
 
-/// Throws `errc::io` with the system's own words for `number` (an errno value), and what they leave open: "cannot write the 4096 bytes of x/y:
-/// No space left on device; 512 bytes are free".
+/// Throws `errc::io` with the system's own words for `number` (an errno value), and what they leave open: "cannot write
+/// the 4096 bytes of x/y: No space left on device; 512 bytes are free".
 [[noreturn]] inline void fail_io(std::string_view action, std::string_view file, int number = errno) {
   fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number),
                   detail::io_advice(std::string(file), number)});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NaN and infinities, told by their bits: with -ffast-math a compiler takes std::isnan to be false. It also takes the results of
-// operations and arguments that are passed by value to be finite; that is why they are passed by reference, and their bits through a register.
+// NaN and infinities, told by their bits: with -ffast-math a compiler takes std::isnan to be false. It also takes the
+// results of operations and arguments that are passed by value to be finite; that is why they are passed by reference,
+// and their bits through a register.
 #pragma once
 
 #include <bit>

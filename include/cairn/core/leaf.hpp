@@ -68,9 +68,11 @@ struct box_place {
 struct leaf : memory_view {
   std::string path;
   std::shared_ptr<const void> owner;  ///< of `memory`, if that is a copy made for this leaf; else null
-  /// Null: the whole array of that path. Else the memory holds a box of it, which is written in one piece; other leaves of the path hold the rest.
+  /// Null: the whole array of that path. Else the memory holds a box of it, which is written in one piece; other leaves
+  /// of the path hold the rest.
   std::shared_ptr<const box_place> place;
-  /// Of the first dimensions, those that count the same records as these of the leaf before: both are columns of them. 0: it is none, or the first one.
+  /// Of the first dimensions, those that count the same records as these of the leaf before: both are columns of them.
+  /// 0: it is none, or the first one.
   std::size_t common_dimensions = 0;
 };
 

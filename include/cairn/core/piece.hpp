@@ -7,7 +7,8 @@
 // - slice: a piece in a checkpoint: one tensor of a shard.
 // - shard: one data file of a checkpoint, with pieces of many leaves.
 // - part: consecutive shards of a save that are copied together, where the memory for the copy is limited.
-// - block of a shard: its bytes that have one checksum. Block of a payload, in encode/ alone: the elements that one thread encodes.
+// - block of a shard: its bytes that have one checksum. Block of a payload, in encode/ alone: the elements that one
+//   thread encodes.
 // - chunk: consecutive blocks of a shard that one thread writes together.
 // - strip: elements of a block that stay in the cache during all steps of a codec.
 #pragma once
@@ -33,8 +34,8 @@ struct piece {
   friend bool operator==(const piece&, const piece&) = default;
 };
 
-/// The order of the pieces in a shard: those of the widest elements first, so that every element is aligned in the file; then by path. Copies have the
-/// same order, so that they can be written as they lie.
+/// The order of the pieces in a shard: those of the widest elements first, so that every element is aligned in the
+/// file; then by path. Copies have the same order, so that they can be written as they lie.
 [[nodiscard]] inline bool comes_before(std::span<const leaf> leaves, const piece& a, std::size_t width_of_a,
                                        const piece& b, std::size_t width_of_b) {
   if (width_of_a != width_of_b) return width_of_a > width_of_b;
@@ -71,8 +72,9 @@ inline void check_shards(std::size_t shards) {
   if (shards > max_shards) fail(errc::invalid, {"shards is ", shards, ", not 0 to ", max_shards});
 }
 
-/// About 256 MiB per shard, at most 64 shards, of whole leaves: threads that write into different files do not wait for each other, and other
-/// readers of the format find every array whole. The number of shards depends on the leaves alone.
+/// About 256 MiB per shard, at most 64 shards, of whole leaves: threads that write into different files do not wait for
+/// each other, and other readers of the format find every array whole. The number of shards depends on the leaves
+/// alone.
 [[nodiscard]] inline division divide_by_size(std::span<const leaf> leaves) {
   constexpr std::uint64_t bytes_per_shard = std::uint64_t{256} << 20U, most = 64;
   std::uint64_t total = 0, before = 0;
@@ -88,9 +90,9 @@ inline void check_shards(std::size_t shards) {
   return result;
 }
 
-/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in one shard or is
-/// cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. 0 shards: see divide_by_size. errc::invalid: see
-/// check_shards.
+/// Cuts the leaves into pieces for `shards` shards of nearly equal bytes, in the order of the leaves. A leaf lies in
+/// one shard or is cut between consecutive ones; a leaf without elements is one empty piece. A shard may be empty. 0
+/// shards: see divide_by_size. errc::invalid: see check_shards.
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
   check_shards(shards);
   if (shards == 0) return divide_by_size(leaves);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Neighbouring leaves that are columns of the same records. Their elements lie between one another in memory, so they are cut at the same
-// record, and copied together.
+// Neighbouring leaves that are columns of the same records. Their elements lie between one another in memory, so they
+// are cut at the same record, and copied together.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Columns of an array of records: the leaves from number `first` on. Each has as many elements in one record as in any other.
+/// Columns of an array of records: the leaves from number `first` on. Each has as many elements in one record as in any
+/// other.
 struct record_columns {
   std::size_t first = 0;
   std::size_t count = 0;      ///< of leaves
@@ -22,11 +23,12 @@ struct record_columns {
   friend bool operator==(const record_columns&, const record_columns&) = default;
 };
 
-/// Records of more bytes are not kept whole: shares would be uneven, and hardly two of their fields are in one cache line.
+/// Records of more bytes are not kept whole: shares would be uneven, and hardly two of their fields are in one cache
+/// line.
 inline constexpr std::uint64_t most_record_bytes = 4096;
 
-/// The columns of all arrays of records that have several, ascending. For `std::vector<std::array<point, 3>>` a record is a point. A function of types and
-/// sizes alone: it is the same at all ranks. O(leaves).
+/// The columns of all arrays of records that have several, ascending. For `std::vector<std::array<point, 3>>` a record
+/// is a point. A function of types and sizes alone: it is the same at all ranks. O(leaves).
 [[nodiscard]] inline std::vector<record_columns> columns_of(std::span<const leaf> leaves) {
   std::vector<record_columns> all;
   std::size_t dimensions = 0;  // of the last ones in the list: those that all of them have in common

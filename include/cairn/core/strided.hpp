@@ -14,8 +14,8 @@ namespace cairn::inline v0_1::detail {
 /// The strides of a packed row-major array, in bytes.
 [[nodiscard]] std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes);
 
-/// True where `strides` are those of a packed array. There may be fewer than dimensions: the last dimensions are packed then. Strides of
-/// dimensions of one element do not matter; an empty array is packed.
+/// True where `strides` are those of a packed array. There may be fewer than dimensions: the last dimensions are packed
+/// then. Strides of dimensions of one element do not matter; an empty array is packed.
 [[nodiscard]] bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides,
                              std::size_t item_bytes) noexcept;
 

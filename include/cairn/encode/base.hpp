@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The contract of encode/: what a codec takes and gives, and any_codec. A codec turns the elements of a piece into fewer bytes, and back.
+// The contract of encode/: what a codec takes and gives, and any_codec. A codec turns the elements of a piece into
+// fewer bytes, and back.
 #pragma once
 
 #include <array>
@@ -39,8 +40,9 @@ struct encode_request {
   std::string_view path;              ///< of the leaf
   dtype type{};                       ///< of the elements
   std::span<const std::byte> values;  ///< row-major, aligned for their type
-  /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty where there is no parent or it
-  /// has other elements at this path. A lossy codec sets them to what `decode` will give; other codecs do not change them.
+  /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty where there is no
+  /// parent or it has other elements at this path. A lossy codec sets them to what `decode` will give; other codecs do
+  /// not change them.
   std::span<std::byte> reference{};
   unsigned threads = 1;                       ///< to encode on: at least 1
   const code_tables* known_tables = nullptr;  ///< code tables of earlier checkpoints of the chain; may be null
@@ -75,10 +77,12 @@ struct decode_request {
   bool relative = false;  ///< what the file says of the payload: one that says something else of itself is corrupt
   /// The elements that are wanted. A `ranged_codec` may leave any bits in the others; other codecs decode all.
   element_range wanted{};
-  /// Only for a `ranged_codec`, and null where all of `payload` is in memory: reads bytes [begin, end) of the payload into their place.
+  /// Only for a `ranged_codec`, and null where all of `payload` is in memory: reads bytes [begin, end) of the payload
+  /// into their place.
   const std::function<void(std::size_t begin, std::size_t end)>* read = nullptr;
 
-  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it looks at these bytes, in the thread that has called `decode`.
+  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it looks at these bytes, in the thread that
+  /// has called `decode`.
   void need(std::span<const std::byte> part) const {
     if (read == nullptr || part.empty()) return;
     const auto begin = static_cast<std::size_t>(part.data() - payload.data());
@@ -106,10 +110,12 @@ struct merge_request {
 /// Encodes and decodes pieces. Requirements:
 /// - `encode` writes at most `bound(type, bytes of elements)` bytes;
 /// - without `lost`, decode(encode(x)) == x, bit for bit;
-/// - with `lost`, `decode` of the payload over the parent's elements gives, bit for bit and on every machine, what `encode` left in
+/// - with `lost`, `decode` of the payload over the parent's elements gives, bit for bit and on every machine, what
+///   `encode` left in
 ///   `reference`;
 /// - the payload depends on the request alone, and not on its `threads`;
-/// - `decode` of any bytes writes nothing but `values`, allocates at most a few times their size, and terminates: it succeeds, or
+/// - `decode` of any bytes writes nothing but `values`, allocates at most a few times their size, and terminates: it
+///   succeeds, or
 ///   throws errc::corrupt, naming `where` and `path`.
 template <class Codec>
 concept codec = std::copy_constructible<Codec> && requires(const Codec& self, const encode_request& in,
@@ -123,22 +129,23 @@ concept codec = std::copy_constructible<Codec> && requires(const Codec& self, co
   self.decode(from);
 };
 
-/// A codec that can encode in place: `values` are then the last bytes of `out`, which has `bound` bytes. They are overwritten, but
-/// restored where encoding does not pay.
+/// A codec that can encode in place: `values` are then the last bytes of `out`, which has `bound` bytes. They are
+/// overwritten, but restored where encoding does not pay.
 template <class Codec>
 concept in_place_codec = codec<Codec> && requires(const Codec& self) {
   { self.encodes_in_place() } -> std::convertible_to<bool>;
 };
 
-/// A codec that can encode memory which other threads write meanwhile: the payload decodes to values that the elements had during the call. Other
-/// codecs get a copy of such memory, and so do all that use a reference.
+/// A codec that can encode memory which other threads write meanwhile: the payload decodes to values that the elements
+/// had during the call. Other codecs get a copy of such memory, and so do all that use a reference.
 template <class Codec>
 concept live_codec = codec<Codec> && requires(const Codec& self) {
   { self.encodes_live() } -> std::convertible_to<bool>;
 };
 
-/// A codec that decodes some elements of a payload, see `decode_request::wanted`, and reads only the bytes that it needs for them. Requirement: an element
-/// depends on the payload and, where that is relative, on the same element of the parent, but on no other element.
+/// A codec that decodes some elements of a payload, see `decode_request::wanted`, and reads only the bytes that it
+/// needs for them. Requirement: an element depends on the payload and, where that is relative, on the same element of
+/// the parent, but on no other element.
 template <class Codec>
 concept ranged_codec = codec<Codec> && requires(const Codec& self) {
   { self.decodes_ranges() } -> std::convertible_to<bool>;
@@ -147,7 +154,8 @@ concept ranged_codec = codec<Codec> && requires(const Codec& self) {
 /// A codec that makes one payload of several. Requirements:
 /// - decoding the merged payload gives, bit for bit, what decoding the deltas in order gives; it is relative too;
 /// - it names no code tables but those that are known;
-/// - `merge` returns nothing where it does not know a delta's codec, or its payload would not be smaller than the elements: they
+/// - `merge` returns nothing where it does not know a delta's codec, or its payload would not be smaller than the
+///   elements: they
 ///   are then stored whole;
 /// - a malformed delta: errc::corrupt, naming `where` and `path`.
 /// Deltas of a codec that is not mergeable are stored whole when they are merged.

@@ -23,10 +23,11 @@ namespace cairn::inline v0_1::detail {
   return blocks * (sizeof(std::uint32_t) + block_bound);
 }
 
-/// Calls `encode(block, worker, out) -> bytes used` for every block, on up to `threads` threads, see parallel_for; its `out` has `block_bound` bytes. `out`
-/// has `blocks_bound` bytes, or fewer where the last block is known to need fewer: that block then gets the rest. Returns the
-/// bytes used. The bytes do not depend on the number of threads. With `is_in_place`, the elements lie at the end of `out`: as no
-/// block takes more than `block_bound`, a block's elements are overwritten only after it has been encoded.
+/// Calls `encode(block, worker, out) -> bytes used` for every block, on up to `threads` threads, see parallel_for; its
+/// `out` has `block_bound` bytes. `out` has `blocks_bound` bytes, or fewer where the last block is known to need fewer:
+/// that block then gets the rest. Returns the bytes used. The bytes do not depend on the number of threads. With
+/// `is_in_place`, the elements lie at the end of `out`: as no block takes more than `block_bound`, a block's elements
+/// are overwritten only after it has been encoded.
 template <class Encode>
 [[nodiscard]] std::size_t encode_blocks(std::size_t blocks, std::size_t block_bound, unsigned threads,
                                         std::span<std::byte> out, const Encode& encode, bool is_in_place = false) {
@@ -80,7 +81,8 @@ template <class Encode>
   return end;
 }
 
-/// The blocks [first, last) of a payload that have the wanted elements, of `count` elements in blocks of `block_elements`.
+/// The blocks [first, last) of a payload that have the wanted elements, of `count` elements in blocks of
+/// `block_elements`.
 struct wanted_blocks {
   std::size_t first, last;
 
@@ -91,9 +93,9 @@ struct wanted_blocks {
   }
 };
 
-/// Calls `decode(block, worker, bytes) -> bool` for the wanted ones of the blocks of a payload of `encode_blocks`, on the threads of the request, see
-/// parallel_for. It has the request read all bytes of `in`, a part of its payload, that it uses, before. False when a call of `decode` returns false, or when
-/// the sizes do not add up to `in`.
+/// Calls `decode(block, worker, bytes) -> bool` for the wanted ones of the blocks of a payload of `encode_blocks`, on
+/// the threads of the request, see parallel_for. It has the request read all bytes of `in`, a part of its payload, that
+/// it uses, before. False when a call of `decode` returns false, or when the sizes do not add up to `in`.
 template <class Decode>
 [[nodiscard]] bool decode_blocks(std::size_t blocks, const wanted_blocks& wanted, std::span<const std::byte> in,
                                  const decode_request& from, const Decode& decode) {

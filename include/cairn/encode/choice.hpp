@@ -16,8 +16,8 @@
 
 namespace cairn::inline v0_1 {
 
-/// Leaves whose paths match the pattern are encoded by the codec. `*` stands for any characters, dots included, `?` for one,
-/// `[ab]` for one of these.
+/// Leaves whose paths match the pattern are encoded by the codec. `*` stands for any characters, dots included, `?` for
+/// one, `[ab]` for one of these.
 struct codec_rule {
   std::string pattern;  ///< of the whole path
   any_codec codec;      ///< that encodes them
@@ -46,12 +46,12 @@ namespace detail {
 /// The codec that encodes the leaf of this path.
 [[nodiscard]] const any_codec& codec_for(const std::string& path, std::span<const codec_rule> rules);
 
-/// The codec that a file names: one of the rules', codecs::raw or codecs::lossless, or one that the program has made known by
-/// including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
+/// The codec that a file names: one of the rules', codecs::raw or codecs::lossless, or one that the program has made
+/// known by including its header. errc::unsupported, naming the file `where` and what to do, when there is none.
 [[nodiscard]] any_codec codec_named(std::string_view name, std::span<const codec_rule> rules, std::string_view where);
 
-/// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the codec's header.
-/// Loads during static initialization may not find it.
+/// Registers a codec by name, so that loads find it without a rule. Declare an inline variable of this type in the
+/// codec's header. Loads during static initialization may not find it.
 class CAIRN_ONE_PER_PROCESS known_codec {
  public:
   using maker = any_codec (*)();

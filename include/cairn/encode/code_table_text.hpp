@@ -30,7 +30,8 @@ inline constexpr std::string_view length_digits = "0123456789abc";
   return {to_hex(table.id), std::move(digits)};
 }
 
-/// The reverse of write_code_table, for untrusted text. errc::corrupt, naming the file `where`, unless `id` is that of these lengths.
+/// The reverse of write_code_table, for untrusted text. errc::corrupt, naming the file `where`, unless `id` is that of
+/// these lengths.
 [[nodiscard]] inline code_table read_code_table(std::string_view id, std::string_view digits, std::string_view where) {
   code_lengths lengths{};
   bool good = digits.size() == lengths.size();

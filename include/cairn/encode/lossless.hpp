@@ -20,8 +20,8 @@ namespace cairn::inline v0_1::codecs {
 /// before it is encoded; where the sample is wrong, the payload may be larger than the elements, by at most 0.2 %.
 /// Models `in_place_codec`, `live_codec`, `ranged_codec` and `mergeable_codec`.
 struct lossless {
-  /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints. Costs as
-  /// much memory as the leaves have.
+  /// Code the XOR with the parent checkpoint, where that is smaller: for leaves that change little between checkpoints.
+  /// Costs as much memory as the leaves have.
   bool xor_parent = false;
 
   [[nodiscard]] std::string name() const { return "lossless"; }

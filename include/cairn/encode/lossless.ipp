@@ -79,7 +79,8 @@ inline constexpr std::size_t few_parts = 8;
   return is_worth_decoding(sample.bits, sample.sample_bits);
 }
 
-/// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay XORs.
+/// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay
+/// XORs.
 [[nodiscard]] inline bool difference_pays(const elements& difference) {
   auto values = difference;
   values.reference = nullptr;
@@ -92,8 +93,8 @@ inline constexpr std::size_t few_parts = 8;
   return before(values.data(), out.data() + out.size()) && before(out.data(), values.data() + values.size());
 }
 
-/// Restores values that were encoded in place from their payload. Goes from the last block to the first: the payload of a block
-/// ends before the values of the blocks that are still to be decoded.
+/// Restores values that were encoded in place from their payload. Goes from the last block to the first: the payload of
+/// a block ends before the values of the blocks that are still to be decoded.
 inline void decode_in_place(const payload_header& header, const elements& all, std::span<const std::byte> payload,
                             std::span<std::byte> values) {
   const std::size_t blocks = header.blocks(all.count), width = all.format.width;

@@ -44,8 +44,8 @@ inline std::uint64_t most_header_bytes(const tensor_entry& of) {
   return 6 * of.key.size() + 21 * of.shape.size() + 100;
 }
 
-/// Wide elements first, so that all are aligned in the file; then in the order of the checkpoint. Not std::stable_sort: with libstdc++, clang
-/// warns of a deprecated function.
+/// Wide elements first, so that all are aligned in the file; then in the order of the checkpoint. Not std::stable_sort:
+/// with libstdc++, clang warns of a deprecated function.
 inline void place_arrays(exported_file_plan& plan) {
   std::vector<std::pair<tensor_entry, std::size_t>> all;
   for (std::size_t i = 0; i < plan.leaves.size(); ++i)
@@ -177,8 +177,8 @@ inline void write_exported_index(stores::detail::replaced_files& made, std::stri
   file.finish();
 }
 
-/// Gives the files of a directory their names. Readers look for model.safetensors first, then for the index: with several files both go before, so
-/// that no reader that begins finds parts of two exports.
+/// Gives the files of a directory their names. Readers look for model.safetensors first, then for the index: with
+/// several files both go before, so that no reader that begins finds parts of two exports.
 inline void publish_exported(stores::detail::replaced_files& made, const std::vector<std::string>& names) {
   made.require_replaceable();
   const bool has_parts = names.size() > 1;

@@ -18,8 +18,8 @@ namespace cairn::inline v0_1 {
 
 namespace groups {
 
-/// A collective that this rank has started. The group owns its buffers. One that is destroyed before it is complete breaks the group: the other
-/// ranks wait in vain.
+/// A collective that this rank has started. The group owns its buffers. One that is destroyed before it is complete
+/// breaks the group: the other ranks wait in vain.
 class operation {
  public:
   operation() = default;
@@ -27,7 +27,8 @@ class operation {
   operation& operator=(const operation&) = delete;
   virtual ~operation() = default;
 
-  /// Makes progress, and returns whether the operation is complete at this rank. Never waits for other ranks. errc::io, lost_rank, mismatch.
+  /// Makes progress, and returns whether the operation is complete at this rank. Never waits for other ranks. errc::io,
+  /// lost_rank, mismatch.
   virtual bool test() = 0;
   /// What the operation gives this rank; valid once it is complete.
   [[nodiscard]] virtual std::span<const std::byte> result() const = 0;
@@ -37,8 +38,9 @@ using started = std::unique_ptr<operation>;
 
 }  // namespace groups
 
-/// The ranks of one job. All ranks start the same operations in the same order, with the same sizes and roots. One thread of each rank at a time
-/// uses its group. Operations complete in the calls of `test` alone: no thread of the group makes progress in the background.
+/// The ranks of one job. All ranks start the same operations in the same order, with the same sizes and roots. One
+/// thread of each rank at a time uses its group. Operations complete in the calls of `test` alone: no thread of the
+/// group makes progress in the background.
 template <class Group>
 concept group = requires(Group& self, const Group& view, std::span<const std::uint64_t> numbers,
                          std::span<const std::byte> bytes, std::size_t size, unsigned root,

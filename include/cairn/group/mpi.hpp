@@ -39,8 +39,8 @@ inline void check(int code, std::string_view call) {
   fail(errc::io, {call, ": ", std::string_view(text.data(), static_cast<std::size_t>(length))});
 }
 
-/// A duplicate of a communicator, which returns codes. Freed with this object, unless MPI has ended or an operation was abandoned: its requests then
-/// stay with MPI until the process ends.
+/// A duplicate of a communicator, which returns codes. Freed with this object, unless MPI has ended or an operation was
+/// abandoned: its requests then stay with MPI until the process ends.
 class communicator {
  public:
   explicit communicator(MPI_Comm of) {
@@ -111,11 +111,12 @@ class operation final : public groups::operation {
 
 }  // namespace detail
 
-/// The ranks of a communicator. Making one is a collective call. MPI must have been initialised, with any level of thread support: only the thread
-/// that calls the checkpointer calls MPI.
+/// The ranks of a communicator. Making one is a collective call. MPI must have been initialised, with any level of
+/// thread support: only the thread that calls the checkpointer calls MPI.
 class group {
  public:
-  /// Uses duplicates of `ranks`: other traffic on it does not disturb. errc::invalid if MPI is not initialised; errc::io.
+  /// Uses duplicates of `ranks`: other traffic on it does not disturb. errc::invalid if MPI is not initialised;
+  /// errc::io.
   explicit group(MPI_Comm ranks) {
     int is_ready = 0;
     MPI_Initialized(&is_ready);
@@ -163,7 +164,8 @@ class group {
     return start(std::move(made));
   }
 
-  /// Sends a byte to all other ranks; those from which none comes within `limit` are missing. The group is broken afterwards.
+  /// Sends a byte to all other ranks; those from which none comes within `limit` are missing. The group is broken
+  /// afterwards.
   [[nodiscard]] std::vector<unsigned> roll_call(std::chrono::milliseconds limit) {
     cairn::detail::waiting_time waited;
     auto calls = std::make_unique<detail::transfer>();

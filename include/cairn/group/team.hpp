@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the ranks of a checkpointer act together: all succeed or all throw the same error, and the leader, rank 0, decides for all.
+// How the ranks of a checkpointer act together: all succeed or all throw the same error, and the leader, rank 0,
+// decides for all.
 #pragma once
 
 #include <algorithm>
@@ -78,9 +79,10 @@ inline constexpr std::size_t failure_head = 2;
   return texts;
 }
 
-/// All ranks call the same functions in the same order. What one of them throws, all throw: the error of the lowest rank that has failed, which
-/// its text names. A rank that does not answer within the time limit is errc::lost_rank; the team is then broken, and all further calls throw
-/// that error. A team without a group has one rank, and communicates with nobody.
+/// All ranks call the same functions in the same order. What one of them throws, all throw: the error of the lowest
+/// rank that has failed, which its text names. A rank that does not answer within the time limit is errc::lost_rank;
+/// the team is then broken, and all further calls throw that error. A team without a group has one rank, and
+/// communicates with nobody.
 class team {
  public:
   team() = default;
@@ -98,8 +100,8 @@ class team {
     if (limit < limit_) limit_ = limit;
   }
 
-  /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started theirs. At most one round is
-  /// under way, and no other collective of this team is called before it has ended.
+  /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started
+  /// theirs. At most one round is under way, and no other collective of this team is called before it has ended.
   void begin_round(std::span<const std::uint64_t> mine);
   [[nodiscard]] bool is_in_round() const noexcept { return round_ || !own_round_.empty(); }
   /// Makes progress with the round. Returns whether it is complete. Never waits.
@@ -133,7 +135,8 @@ class team {
   /// An error of this rank as `all` throws it.
   [[nodiscard]] error named(const error& failure) const { return name_rank(rank_, failure); }
 
-  /// Calls `act` at the leader, and returns its result at all ranks: a text, or a value that can be copied byte by byte.
+  /// Calls `act` at the leader, and returns its result at all ranks: a text, or a value that can be copied byte by
+  /// byte.
   template <class Act>
   auto from_leader(const Act& act) {
     using result = decltype(act());
@@ -156,7 +159,8 @@ class team {
   /// Gives all ranks the bytes of `root`, in memory of the same size.
   void broadcast(std::span<std::byte> memory, unsigned root);
 
-  /// Calls `act` at each rank, and returns their texts at the leader, in order of rank; nothing at the others. What one rank throws, all throw.
+  /// Calls `act` at each rank, and returns their texts at the leader, in order of rank; nothing at the others. What one
+  /// rank throws, all throw.
   template <class Act>
   [[nodiscard]] std::vector<std::string> gather(const Act& act) {
     return gather_texts(all([&] { return std::string(act()); }));
@@ -168,8 +172,8 @@ class team {
   /// errc::mismatch where the texts of the ranks are not the same: the error has `what` and the texts that differ.
   void require_same(std::string_view what, std::string_view mine);
 
-  /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs. O(texts), and O(log texts) collectives where
-  /// they differ.
+  /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs.
+  /// O(texts), and O(log texts) collectives where they differ.
   void require_same_list(std::string_view what, std::span<const std::string> texts);
 
   /// Whether the ranks have the same number.

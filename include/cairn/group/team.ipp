@@ -18,8 +18,8 @@ team::team(any_group group, std::chrono::milliseconds limit)
   if (is_alone()) group_.reset();
 }
 
-/// Polls, at first without a pause, so that ranks which arrive together do not sleep; then less and less often, so that those which wait leave the
-/// processor to the others.
+/// Polls, at first without a pause, so that ranks which arrive together do not sleep; then less and less often, so that
+/// those which wait leave the processor to the others.
 void team::wait_for(groups::operation& started) {
   using namespace std::chrono;
   constexpr int polls = 100, yields = 1000;

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The plan of a save by several ranks that hold the same state: sizes of leaves and loads of ranks -> the pieces that each rank writes.
+// The plan of a save by several ranks that hold the same state: sizes of leaves and loads of ranks -> the pieces that
+// each rank writes.
 //
 // A pure function in whole numbers: the same on every rank, whatever its machine. Terms:
 // - share of a rank: the bytes that it should write.
-// - item: a leaf, or all columns of an array of records (core/record_columns.hpp): these are cut at the same record, and dealt together.
-// - axis: the items in order, without the small ones, as a line of bytes that is cut into one interval per rank. The leaves of a struct or
-//   container are neighbours in the order of paths, so this divides the tree of the state in proportion to the sizes of its branches.
-// - minimum piece: 1/256 of the mean share, 4 KiB to 1 MiB. No part of an item is made smaller by a cut within it, where the shares are not smaller.
+// - item: a leaf, or all columns of an array of records (core/record_columns.hpp): these are cut at the same record,
+//   and dealt together.
+// - axis: the items in order, without the small ones, as a line of bytes that is cut into one interval per rank. The
+//   leaves of a struct or
+//   container are neighbours in the order of paths, so this divides the tree of the state in proportion to the sizes of
+//   its branches.
+// - minimum piece: 1/256 of the mean share, 4 KiB to 1 MiB. No part of an item is made smaller by a cut within it,
+//   where the shares are not smaller.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +46,8 @@ struct item : leaf_size {
 
 class item_list {
  public:
-  /// `columns`: ascending. errc::invalid: they are not of these leaves, or a leaf has no whole number of elements per record.
+  /// `columns`: ascending. errc::invalid: they are not of these leaves, or a leaf has no whole number of elements per
+  /// record.
   item_list(std::vector<leaf_size> leaves, std::vector<cairn::detail::record_columns> columns);
 
   [[nodiscard]] const std::vector<leaf_size>& leaves() const noexcept { return leaves_; }
@@ -97,14 +103,16 @@ struct input_hash {
   friend bool operator==(const input_hash&, const input_hash&) = default;
 };
 
-/// A division of all leaves between ranks: every element is in one piece of one rank. The pieces of a cut leaf belong to ascending ranks. The
-/// bytes of a rank differ from its share by at most 2 (m + s / 1024), where m is the minimum piece and s the mean share, and by two elements or records:
-/// below 1 % from shares of 1 MiB on, of leaves that can be cut. An item of no bytes is not cut, and a leaf of no elements is one piece.
+/// A division of all leaves between ranks: every element is in one piece of one rank. The pieces of a cut leaf belong
+/// to ascending ranks. The bytes of a rank differ from its share by at most 2 (m + s / 1024), where m is the minimum
+/// piece and s the mean share, and by two elements or records: below 1 % from shares of 1 MiB on, of leaves that can be
+/// cut. An item of no bytes is not cut, and a leaf of no elements is one piece.
 class partition {
  public:
-  /// The same arguments at every rank. `columns`: ascending, those of cairn::detail::columns_of. O(leaves + ranks) time, O(leaves + ranks) memory.
-  /// errc::invalid: no rank has a weight, more ranks than there can be shards, bytes without elements, columns of no whole number of elements per
-  /// record; the weights, or all bytes together, exceed 2^63.
+  /// The same arguments at every rank. `columns`: ascending, those of cairn::detail::columns_of. O(leaves + ranks)
+  /// time, O(leaves + ranks) memory. errc::invalid: no rank has a weight, more ranks than there can be shards, bytes
+  /// without elements, columns of no whole number of elements per record; the weights, or all bytes together, exceed
+  /// 2^63.
   partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
             std::vector<cairn::detail::record_columns> columns = {});
 
@@ -112,8 +120,8 @@ class partition {
   /// Bytes for a rank below ranks(), before cuts are moved. Ranks whose other bytes exceed their part of all bytes
   /// get 0; the shares of the others are smaller then.
   [[nodiscard]] std::uint64_t share_of(std::size_t rank) const { return ends_[rank + 1] - ends_[rank]; }
-  /// Ascending by leaf. O(leaves from the first to the last in its interval, and from its first to its last small one). errc::invalid if there is no such
-  /// rank.
+  /// Ascending by leaf. O(leaves from the first to the last in its interval, and from its first to its last small one).
+  /// errc::invalid if there is no such rank.
   [[nodiscard]] std::vector<cairn::detail::piece> pieces_of(std::size_t rank) const;
   /// Those of all ranks. O(leaves + ranks).
   [[nodiscard]] cairn::detail::division pieces() const;

@@ -35,7 +35,8 @@ inline void add(std::uint64_t& total, std::uint64_t more, const char* what) {
   total += more;
 }
 
-/// How many pieces of small items each active rank is to get, so that the numbers of pieces level out: those with the fewest pieces first.
+/// How many pieces of small items each active rank is to get, so that the numbers of pieces level out: those with the
+/// fewest pieces first.
 [[nodiscard]] inline std::vector<std::size_t> leveled(const std::vector<std::size_t>& pieces,
                                                       const std::vector<bool>& is_active, std::size_t small) {
   std::size_t most = 0;
@@ -95,7 +96,8 @@ partition::partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks
   cut(ends);
 }
 
-/// The share of each rank: in total `bytes`, and with the other bytes in proportion to the weights, except where those are more already.
+/// The share of each rank: in total `bytes`, and with the other bytes in proportion to the weights, except where those
+/// are more already.
 void partition::divide_bytes(std::uint64_t bytes) {
   std::uint64_t total = bytes, weights = 0;  // of the active ranks
   is_active_.resize(ranks_.size());
@@ -129,8 +131,8 @@ void partition::divide_bytes(std::uint64_t bytes) {
   }
 }
 
-/// Sets the limits of pieces. Small are the items of the smallest classes (0, 1, 2-3, 4-7, ... bytes) below two minimum pieces that have an eighth of
-/// all bytes together.
+/// Sets the limits of pieces. Small are the items of the smallest classes (0, 1, 2-3, 4-7, ... bytes) below two minimum
+/// pieces that have an eighth of all bytes together.
 void partition::find_small(std::uint64_t bytes) {
   constexpr std::uint64_t kib = 1024, mib = kib * kib;
   const auto active = static_cast<std::uint64_t>(std::count(is_active_.begin(), is_active_.end(), true));
@@ -152,8 +154,8 @@ void partition::find_small(std::uint64_t bytes) {
   }
 }
 
-/// Cuts the axis at `ends`: for each rank the byte where its interval ends, ascending. Returns how many pieces each rank has on the axis,
-/// where those between two cuts at the same element count.
+/// Cuts the axis at `ends`: for each rank the byte where its interval ends, ascending. Returns how many pieces each
+/// rank has on the axis, where those between two cuts at the same element count.
 std::vector<std::size_t> partition::cut(std::span<const std::uint64_t> ends) {
   std::vector<std::size_t> number(starts_.size());  // of the leaf on the axis in which a rank starts
   std::size_t rank = 0, leaves = 0;
@@ -186,8 +188,8 @@ std::vector<std::size_t> partition::cut(std::span<const std::uint64_t> ends) {
   return pieces;
 }
 
-/// 5. The element before which an item is cut at or near its byte: an end of the item within a minimum piece, the nearest row if it is near, or
-/// the nearest element.
+/// 5. The element before which an item is cut at or near its byte: an end of the item within a minimum piece, the
+///    nearest row if it is near, or the nearest element.
 std::uint64_t partition::element_at(const detail::item& each, std::uint64_t byte) const {
   const auto after = each.bytes - byte;
   if (std::min(byte, after) < minimum_piece_) return byte <= after ? 0 : each.elements;

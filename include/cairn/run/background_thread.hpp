@@ -32,8 +32,8 @@ class background_thread {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Runs `job`, which must not throw, on the thread; the caller must have waited for the previous job. Runs it in the caller's thread
-  /// when the system cannot start another one.
+  /// Runs `job`, which must not throw, on the thread; the caller must have waited for the previous job. Runs it in the
+  /// caller's thread when the system cannot start another one.
   void start(std::function<void()> job) {
     try {
       if (!thread_.joinable()) thread_ = start_thread([this] { run(); });

@@ -199,9 +199,9 @@ void checkpoint_list::report_missing_metric(std::span<const retained_entry> all)
         .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
 }
 
-/// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed for what they
-/// need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format version, whose dependencies
-/// are not known.
+/// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed
+/// for what they need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format
+/// version, whose dependencies are not known.
 std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
   std::vector<retained_entry> entries;
   for (const auto& name : all) {

@@ -44,19 +44,19 @@ class checkpoint_list {
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] std::vector<std::uint64_t> steps() const;
 
-  /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the first one after `refresh`
-  /// or `failed`, lists the store: errc::io.
+  /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the
+  /// first one after `refresh` or `failed`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step();
-  /// As above. But later checkpoints than `step` count only if their index, which this reads, does not say that they are of another step than
-  /// their name.
+  /// As above. But later checkpoints than `step` count only if their index, which this reads, does not say that they
+  /// are of another step than their name.
   [[nodiscard]] std::uint64_t newest_step_for(std::uint64_t step);
   /// The store may have changed: forgets what is known of it.
   void refresh() noexcept {
     newest_step_.reset();
     known_.clear();
   }
-  /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's own, unless a checkpoint of its
-  /// step or later was there before.
+  /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's
+  /// own, unless a checkpoint of its step or later was there before.
   void failed(const save_job& job) {
     if (newest_step_ && *newest_step_ < job.info.step) run_step_ = job.info.step;
     newest_step_.reset();
@@ -66,25 +66,28 @@ class checkpoint_list {
   /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.
   void refuse_earlier(std::uint64_t step, std::uint64_t newest) const;
 
-  /// Before a save of `step`: if the run does not continue from the newest checkpoint, does what `on_older_step` says, which may be to remove
-  /// checkpoints.
+  /// Before a save of `step`: if the run does not continue from the newest checkpoint, does what `on_older_step` says,
+  /// which may be to remove checkpoints.
   void make_way(std::uint64_t step);
 
   /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report);
   /// The checkpoint `name` has been replaced by its merged form.
   void merged(const std::string& name, const merge_report& report);
-  /// The run continues from the restored checkpoint, or anew. The skipped ones do not count from now on, until they are replaced or restored.
+  /// The run continues from the restored checkpoint, or anew. The skipped ones do not count from now on, until they are
+  /// replaced or restored.
   void restored(const std::optional<load_report>& report);
 
-  /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format version.
+  /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format
+  /// version.
   [[nodiscard]] std::vector<removal> retention_plan();
 
-  /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an event.
+  /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an
+  /// event.
   std::uint64_t prune() noexcept;
 
-  /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid, before anything is
-  /// removed, if one that stays needs one of them.
+  /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid,
+  /// before anything is removed, if one that stays needs one of them.
   std::uint64_t remove_later(std::optional<std::uint64_t> step);
 
  private:
@@ -115,8 +118,8 @@ class checkpoint_list {
   std::set<std::string> unusable_;                 // those that a restore passed over
 };
 
-/// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks functions that are
-/// thread-safe. None of the functions communicates but the restores.
+/// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks
+/// functions that are thread-safe. None of the functions communicates but the restores.
 class history {
  public:
   /// All must outlive the history.
@@ -139,7 +142,8 @@ class history {
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples) const;
   /// A save is published, which took the seconds of its report. Returns the report.
   save_report saved(const save_job& job, save_report report);
-  /// Whether the plan of the last save has to be used again, so that each rank finds the values of its share in the checkpoint before.
+  /// Whether the plan of the last save has to be used again, so that each rank finds the values of its share in the
+  /// checkpoint before.
   [[nodiscard]] bool extends_chain(const save_job& job) const {
     return use_parent(job.codecs) && base_.can_extend(job.info.step, job.chain);
   }
@@ -158,7 +162,8 @@ class history {
   /// An event about the checkpoint of a step, or about the save of a job. Any thread.
   [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
   [[nodiscard]] event about(event::kind what, const save_job& job) const;
-  /// Reports a save that has failed or was cancelled, and returns its error. `what` is an event `failed` about it. Any thread.
+  /// Reports a save that has failed or was cancelled, and returns its error. `what` is an event `failed` about it. Any
+  /// thread.
   [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const;
   /// Reports a merge that has failed.
   void merge_failed(const error& cause) const;
@@ -176,7 +181,8 @@ class history {
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
-  /// With the codecs of the checkpointer. Checksums are compared before the state is changed only with `rename`, or if the caller asks.
+  /// With the codecs of the checkpointer. Checksums are compared before the state is changed only with `rename`, or if
+  /// the caller asks.
   [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;

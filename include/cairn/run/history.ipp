@@ -49,8 +49,8 @@ void history::require_same_restore(const load_options& options, std::string_view
   ranks_.require_same("the options of the restore", text);
 }
 
-/// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Not where nothing is there, where another
-/// job saves, whose checkpoints may be read, or where nothing can be written.
+/// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Not where
+/// nothing is there, where another job saves, whose checkpoints may be read, or where nothing can be written.
 void history::take_over_store() {
   if (ranks_.is_alone()) return;
   ranks_.all([&] {
@@ -71,8 +71,8 @@ std::optional<load_report> history::restore(any_mutable_state state, const load_
   return report;
 }
 
-/// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first. Damaged ones come before
-/// them: they may be the best, and are reported as skipped.
+/// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first.
+/// Damaged ones come before them: they may be the best, and are reported as skipped.
 std::vector<std::string> history::names_by_metric(const std::optional<metric_order>& order) const {
   const auto metric = order ? order->metric : std::string("loss");
   struct candidate {

@@ -78,8 +78,8 @@ void progress_line::operator()(const event& what) const {
   std::fflush(stream_);
 }
 
-/// True for outcomes and warnings, not for the stages of a save. A skipped save is a line in a log only: on a terminal the bar shows that a
-/// save is running.
+/// True for outcomes and warnings, not for the stages of a save. A skipped save is a line in a log only: on a terminal
+/// the bar shows that a save is running.
 bool progress_line::is_shown(event::kind what) const noexcept {
   using kind = event::kind;
   if (what == kind::skipped) return !terminal_;

@@ -50,7 +50,8 @@ class own_paths {
   bool has_others_ = false;
 };
 
-/// errc::invalid: an object that all ranks have is also that of a rank alone, which comes first: it would be saved there, by each rank elsewhere.
+/// errc::invalid: an object that all ranks have is also that of a rank alone, which comes first: it would be saved
+/// there, by each rank elsewhere.
 inline void require_common_first(const structure& all, const own_paths& own) {
   if (!own.has_others()) return;
   for (const auto& [path, entry] : all)
@@ -72,7 +73,8 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     if (!job.own_structure.contains(path)) act(path, entry);
 }
 
-/// A hash of what all ranks must have in common: paths, types, shapes, which arrays are columns of the same records, and structure.
+/// A hash of what all ranks must have in common: paths, types, shapes, which arrays are columns of the same records,
+/// and structure.
 [[nodiscard]] inline std::uint64_t hash_common_parts(const save_job& job) {
   running_checksum hash;
   const auto add = [&](const auto& values) { hash.add(std::as_bytes(std::span(values))); };
@@ -96,8 +98,8 @@ void for_each_common_entry(const save_job& job, const Act& act) {
   return hash.value();
 }
 
-/// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the job that tell them
-/// apart. O(leaves * depth). errc::invalid: see require_common_first.
+/// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the
+/// job that tell them apart. O(leaves * depth). errc::invalid: see require_common_first.
 inline void separate_own(save_job& job, unsigned rank) {
   const own_paths own(job.what.structure, rank);
   require_common_first(job.what.structure, own);

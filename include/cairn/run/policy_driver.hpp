@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls the policy of a checkpointer: measures times, asks it once per step, reports saves and restarts, and stores its memory in the
-// checkpoints. Only `ask` throws what the policy throws; the other members report it as events.
+// Calls the policy of a checkpointer: measures times, asks it once per step, reports saves and restarts, and stores its
+// memory in the checkpoints. Only `ask` throws what the policy throws; the other members report it as events.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ struct save_timeline {
   double stall_seconds = 0;  // that the trainer waited
 };
 
-/// Since when saves fail, and when to save again: after the time that the failed save took, or twice the time waited before it if that is
-/// longer, but at most `longest` seconds. Times are in seconds.
+/// Since when saves fail, and when to save again: after the time that the failed save took, or twice the time waited
+/// before it if that is longer, but at most `longest` seconds. Times are in seconds.
 class retry_delay {
  public:
   static constexpr double longest = 600;
@@ -99,8 +99,8 @@ class policy_driver {
     return end_.advise(left, seconds() - newest_.copied, delay);
   }
 
-  /// The save of this step, or the newest save in the background, has failed: no save of a step may start until `may_save`, or until one
-  /// is published.
+  /// The save of this step, or the newest save in the background, has failed: no save of a step may start until
+  /// `may_save`, or until one is published.
   void delay_retry(bool in_background) { retry_.failed(in_background ? newest_.began : asked_, seconds()); }
   [[nodiscard]] bool may_save() const { return retry_.is_over(seconds()); }
   /// Since the first failure after which no save was published.
@@ -125,8 +125,8 @@ class policy_driver {
                      : save_timeline{};
   }
 
-  /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process that has made a step
-  /// keeps what it has learned. A policy that throws is reset to the one that was chosen.
+  /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process
+  /// that has made a step keeps what it has learned. A policy that throws is reset to the one that was chosen.
   void restored(const load_report& loaded, run_record& record) {
     restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
     const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(ended_run);
@@ -153,9 +153,9 @@ class policy_driver {
     }
   }
 
-  /// What the checkpoint of `step` keeps: what the policy remembers, nothing if it throws; and for `restarted`, when the state was copied and
-  /// `ends_run`. Empty for a policy that remembers nothing and has no `restarted`. `ends_run`: the trainer saved deliberately or was asked
-  /// to stop, so a restart from that checkpoint is no failure.
+  /// What the checkpoint of `step` keeps: what the policy remembers, nothing if it throws; and for `restarted`, when
+  /// the state was copied and `ends_run`. Empty for a policy that remembers nothing and has no `restarted`. `ends_run`:
+  /// the trainer saved deliberately or was asked to stop, so a restart from that checkpoint is no failure.
   [[nodiscard]] policy_memory notes(std::uint64_t step, bool ends_run, run_record& record) const {
     policy_memory kept;
     try {

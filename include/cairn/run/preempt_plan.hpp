@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Plans what is done between a signal, or the approach of the time limit, and the deadline: how long the running save may take, and how the newest state is then stored.
+// Plans what is done between a signal, or the approach of the time limit, and the deadline: how long the running save
+// may take, and how the newest state is then stored.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +27,10 @@ struct preempt_plan {
   bool as_raw = false;       ///< store the state raw: there is no time to encode it
 };
 
-/// A plan for `seconds_left` and a state of `state_bytes`, estimated from the newest save. The state is stored raw when encoding would
-/// take too long and storing it raw would take less. The running save gets the time that the new one does not need: half of it when
-/// there is no estimate, and all of it when the time is too short for the new one anyway.
+/// A plan for `seconds_left` and a state of `state_bytes`, estimated from the newest save. The state is stored raw when
+/// encoding would take too long and storing it raw would take less. The running save gets the time that the new one
+/// does not need: half of it when there is no estimate, and all of it when the time is too short for the new one
+/// anyway.
 [[nodiscard]] inline preempt_plan plan_preempt(double seconds_left, std::uint64_t state_bytes,
                                                const std::optional<published_save>& newest) {
   const double left = std::max(seconds_left, 0.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// State shared by the training thread and the background thread: events, totals, the newest checkpoint; and the state of one save, which its handles
-// share.
+// State shared by the training thread and the background thread: events, totals, the newest checkpoint; and the state
+// of one save, which its handles share.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,8 @@ namespace cairn::inline v0_1::detail {
 /// Shared, so that a save can be ended without new memory.
 using shared_report = std::shared_ptr<const save_report>;
 
-/// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw errc::invalid.
+/// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw
+/// errc::invalid.
 class save_progress {
  public:
   void published(shared_report report) noexcept {

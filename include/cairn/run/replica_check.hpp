@@ -24,8 +24,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Of the leaves' bytes in order, those from a point that is a hash of the step: 1/200 of them, at least 64 KiB, or all. So any sequence of steps spreads
-/// over the leaves as random points do. O(leaves).
+/// Of the leaves' bytes in order, those from a point that is a hash of the step: 1/200 of them, at least 64 KiB, or
+/// all. So any sequence of steps spreads over the leaves as random points do. O(leaves).
 [[nodiscard]] inline std::vector<piece> sample_pieces(std::span<const leaf> leaves, std::uint64_t step) {
   constexpr std::uint64_t parts = 200, least = std::uint64_t{64} << 10U;
   std::uint64_t total = 0;
@@ -71,8 +71,8 @@ namespace cairn::inline v0_1::detail {
   return hashes;
 }
 
-/// Which ranks differ from most others, and where; empty if none does. Where no value is that of most, one rank with each value.
-/// `samples[rank]`: the hashes of the pieces.
+/// Which ranks differ from most others, and where; empty if none does. Where no value is that of most, one rank with
+/// each value. `samples[rank]`: the hashes of the pieces.
 [[nodiscard]] inline std::string find_difference(std::span<const leaf> leaves, std::span<const piece> pieces,
                                                  std::span<const std::vector<std::uint64_t>> samples) {
   constexpr std::size_t most_paths = 4, most_ranks = 8;

@@ -85,8 +85,8 @@ void session::check_loss(const observation& now) {
                                      "; restore_finite restores the newest checkpoint whose loss is finite"})});
 }
 
-/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step` allows it, the policy
-/// counts from the step before.
+/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step`
+/// allows it, the policy counts from the step before.
 void session::check_step(std::uint64_t step) {
   if (options_.on_older_step != when_older::refuse) {
     if (!work_ && step < policy_.saved_step()) continue_at(step == 0 ? 0 : step - 1);
@@ -168,7 +168,8 @@ double session::seconds_to_stop() const {
   return left;
 }
 
-/// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save is due.
+/// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save
+/// is due.
 decision session::decide(const observation& now) {
   try {
     const auto decided = policy_.ask(now, work_ != nullptr);
@@ -180,7 +181,8 @@ decision session::decide(const observation& now) {
   }
 }
 
-/// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their next step.
+/// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their
+/// next step.
 std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
   const bool acts_at_once = ranks_.is_alone() || policy_.uses_steps_alone();
   const auto own = ranks_.is_leader() || acts_at_once ? decide(now) : decision(false);
@@ -199,8 +201,8 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
   if (!work_) is_replacing_ = false;
   if (is_pausing_ || is_skipping(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   if (work_ || !options_.asynchronous) {
-    // What follows takes rounds, which all ranks begin, or none: not one that has failed. It leaves this round under way; so the others act on its
-    // verdict at their next call, too.
+    // What follows takes rounds, which all ranks begin, or none: not one that has failed. It leaves this round under
+    // way; so the others act on its verdict at their next call, too.
     mine.copied = will_copy;
     mine.saves_copy = ranks_.is_leader();
     begin_round(call_, std::exchange(mine, {}));
@@ -253,8 +255,9 @@ save_report session::save(any_state state, const observation& now) {
   return save_now(make_save(state, now, std::nullopt, true, true), stall);
 }
 
-/// A signal has arrived at some rank, or the job ends soon: saves the state of this step before the deadline, raw if encoding would take too long or
-/// has no memory. The leader plans for all. An earlier error is not thrown here, but by `wait`.
+/// A signal has arrived at some rank, or the job ends soon: saves the state of this step before the deadline, raw if
+/// encoding would take too long or has no memory. The leader plans for all. An earlier error is not thrown here, but by
+/// `wait`.
 step_outcome session::preempt(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;

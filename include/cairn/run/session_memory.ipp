@@ -16,8 +16,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save may take 7/8 of what is left;
-/// a part, half of what `fixed` leaves. errc::no_memory if not even a part of 1 MiB fits.
+/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save
+/// may take 7/8 of what is left; a part, half of what `fixed` leaves. errc::no_memory if not even a part of 1 MiB fits.
 [[nodiscard]] inline std::optional<memory_fit> fit_memory(const memory_left& left, std::uint64_t divisible,
                                                           std::uint64_t fixed) {
   constexpr double least_part = 1 << 20;
@@ -31,8 +31,9 @@ namespace cairn::inline v0_1::detail {
   return memory_fit{part / size, why};
 }
 
-/// What part of the save fits into the memory that is left; nothing if all fits. `copied`: bytes of its largest copy, 0 without one. `share`: the
-/// part of the state that is encoded at a time. The staging buffer counts as free. Less than 1 MiB is not looked at.
+/// What part of the save fits into the memory that is left; nothing if all fits. `copied`: bytes of its largest copy, 0
+/// without one. `share`: the part of the state that is encoded at a time. The staging buffer counts as free. Less than
+/// 1 MiB is not looked at.
 std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied, double share) const {
   const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
   const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
@@ -45,7 +46,8 @@ std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t c
   return fit_memory(left, copied + encoded, beside);
 }
 
-/// The copy of what this process writes: in parts where the options ask for it, or memory is short; of a share as a whole.
+/// The copy of what this process writes: in parts where the options ask for it, or memory is short; of a share as a
+/// whole.
 staging_plan session::plan_copy(const work& save) const {
   const auto& job = *save.job;
   const auto& leaves = job.what.leaves;
@@ -68,7 +70,8 @@ staging_plan session::plan_copy(const work& save) const {
   return plan;
 }
 
-/// What part fits of a save without a copy: 1 is all; 0: not even a small one, so that the save would throw errc::no_memory.
+/// What part fits of a save without a copy: 1 is all; 0: not even a small one, so that the save would throw
+/// errc::no_memory.
 double session::part_to_encode(const save_job& job) const noexcept {
   try {
     const auto fits = fit_save(job, 0, 1);
@@ -106,7 +109,8 @@ std::uint64_t session::bytes_to_stage(any_state state) {
   return plan_copy(save).bytes;
 }
 
-/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the first save.
+/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the
+/// first save.
 void session::prepare(any_state state) noexcept {
   if (!options_.asynchronous || prepared_ || work_) return;
   const policy_driver::pause preparing(policy_);

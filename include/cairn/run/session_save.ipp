@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions of session.hpp: how a save is made: what it contains, what this process writes of it, and the copy of that; and whether one is made
-// while another runs.
+// Definitions of session.hpp: how a save is made: what it contains, what this process writes of it, and the copy of
+// that; and whether one is made while another runs.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +81,8 @@ std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const sav
   };
 }
 
-/// A save on which all ranks agree: of a state that is the same at all of them but for what one alone has, and with the same plan.
+/// A save on which all ranks agree: of a state that is the same at all of them but for what one alone has, and with the
+/// same plan.
 std::unique_ptr<work> session::make_save(any_state state, const observation& now, std::optional<save_kind> kind,
                                          bool ends_run, bool is_sync) {
   auto made = std::make_unique<work>();
@@ -133,7 +134,8 @@ void session::copy(const std::shared_ptr<save_progress>& progress, any_state sta
   }
 }
 
-/// Copies the shards: all at once; or, where the memory for the copy is limited, one by one, each as soon as the previous one is written.
+/// Copies the shards: all at once; or, where the memory for the copy is limited, one by one, each as soon as the
+/// previous one is written.
 void session::stage(const staging_plan& plan, const stopwatch& stall) {
   auto& save = *work_;
   const auto job = save.job;
@@ -208,7 +210,8 @@ bool session::can_replace() const {
   return options_.on_busy == when_busy::replace && work_->phase != save_phase::publishing;
 }
 
-/// Whether a save or merge runs that the new save neither waits for nor replaces. The same at all ranks, as the phase of the running one is.
+/// Whether a save or merge runs that the new save neither waits for nor replaces. The same at all ranks, as the phase
+/// of the running one is.
 bool session::is_skipping(const observation& now) {
   if (!work_ || !options_.asynchronous || options_.on_busy == when_busy::wait || (can_replace() && !is_replacing_))
     return false;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Definitions of session.hpp: the rounds in which the ranks of a group vote, and what follows from a verdict.
 //
-// Each call begins a round, in which all ranks vote (vote.hpp). `step` leaves its round under way and takes its verdict at the next call; the other
-// calls run rounds until no work is left. What the ranks do together follows from verdicts alone, so they do it in the same order: advance() has
-// all of it. A process without a group gets its own vote back at once.
+// Each call begins a round, in which all ranks vote (vote.hpp). `step` leaves its round under way and takes its verdict
+// at the next call; the other calls run rounds until no work is left. What the ranks do together follows from verdicts
+// alone, so they do it in the same order: advance() has all of it. A process without a group gets its own vote back at
+// once.
 #pragma once
 
 #include <algorithm>
@@ -88,8 +89,8 @@ verdict session::end_round() {
   return last;
 }
 
-/// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs in the background. After `longest_seconds`
-/// the leader has it cancelled.
+/// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs
+/// in the background. After `longest_seconds` the leader has it cancelled.
 void session::run_rounds(const std::string& call, double longest_seconds) {
   meet();
   if (has_verdict()) end_round();
@@ -206,7 +207,8 @@ void session::advance(const verdict& last) {
   }
 }
 
-/// Throws the error of the lowest rank that has failed, at all ranks, where the options say so; or all keep it, and try again.
+/// Throws the error of the lowest rank that has failed, at all ranks, where the options say so; or all keep it, and try
+/// again.
 void session::fail_together(const verdict& last) {
   auto mine = std::exchange(own_failure_, std::nullopt);
   const bool is_counted = mine.has_value();
@@ -265,8 +267,8 @@ void session::refuse_differences() {
   }
 }
 
-/// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells the other ranks, which then
-/// throw errc::lost_rank.
+/// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells
+/// the other ranks, which then throw errc::lost_rank.
 void session::end_rounds() noexcept {
   if (ranks_.is_alone()) return;
   try {

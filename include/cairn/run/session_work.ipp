@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions of session.hpp: the save or merge that is under way (work.hpp): its phases, what runs them, and how it ends.
+// Definitions of session.hpp: the save or merge that is under way (work.hpp): its phases, what runs them, and how it
+// ends.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,8 @@ void session::set_work(std::unique_ptr<work> next) noexcept {
   is_hang_reported_ = false;
 }
 
-/// Runs a phase of the work: in the background thread, or at once where the trainer waits for it. What fails is kept for the next vote.
+/// Runs a phase of the work: in the background thread, or at once where the trainer waits for it. What fails is kept
+/// for the next vote.
 template <class Phase>
 void session::run(Phase phase) {
   background_.wait();
@@ -186,7 +188,8 @@ bool session::begin_merge(work& all) {
   return true;
 }
 
-/// Ends the work of this process, because of an error of this or another rank: reports it, and leaves the store as it was.
+/// Ends the work of this process, because of an error of this or another rank: reports it, and leaves the store as it
+/// was.
 void session::fail_work(work& all, const error& cause) noexcept {
   if (std::exchange(all.has_ended, true)) return;
   auto failure = cause;
@@ -251,7 +254,8 @@ void session::wait_for_background() noexcept {
   while (!background_.wait_for(std::clamp(options_.hang_timeout.value_or(most), least, most))) report_hang();
 }
 
-/// Reports, once per save or merge, that the running one makes no progress. A save that the rate limit holds back does not hang.
+/// Reports, once per save or merge, that the running one makes no progress. A save that the rate limit holds back does
+/// not hang.
 void session::report_hang() noexcept {
   if (!options_.hang_timeout || !work_ || work_->is_sync || is_hang_reported_ || limiter_.is_holding()) return;
   const double idle = record_.idle_seconds();

@@ -31,8 +31,8 @@ class share_planner {
     for (const auto weight : of_ranks) ranks_.push_back({.weight = weight});
   }
 
-  /// The plan of a save of what all ranks have, from the bytes that `saved` was given. With `repeats`, that of the last checkpoint, if it is of the same
-  /// state. O(leaves + ranks).
+  /// The plan of a save of what all ranks have, from the bytes that `saved` was given. With `repeats`, that of the last
+  /// checkpoint, if it is of the same state. O(leaves + ranks).
   [[nodiscard]] std::shared_ptr<const plan::partition> plan_for(const save_job& job, bool repeats) {
     next_ = repeats && of_state_ == job.common_hash ? last_ : nullptr;
     if (!next_) next_ = std::make_shared<const plan::partition>(plan_for(job));
@@ -46,8 +46,8 @@ class share_planner {
   /// The next plan repeats none.
   void forget() noexcept { last_.reset(); }
 
-  /// The save of the last plan is published. The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have, followed by the bytes that each rank
-  /// has of its own state.
+  /// The save of the last plan is published. The checkpoint has `bytes[i]` bytes of the i-th leaf that all ranks have,
+  /// followed by the bytes that each rank has of its own state.
   void saved(const save_job& job, std::vector<std::uint64_t> bytes) {
     last_ = std::move(next_);
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) ranks_[rank].other = bytes[job.common_leaves + rank];
@@ -64,7 +64,8 @@ class share_planner {
   }
 
  private:
-  /// The bytes that the leaves will have in files: those of the save before; of a leaf that has another size now, in proportion.
+  /// The bytes that the leaves will have in files: those of the save before; of a leaf that has another size now, in
+  /// proportion.
   [[nodiscard]] std::vector<plan::leaf_size> sizes_of(const save_job& job) const {
     auto sizes = plan::sizes_of(common_leaves(job));
     if (stored_.empty()) return sizes;
@@ -93,8 +94,8 @@ class share_planner {
   std::shared_ptr<const plan::partition> last_, next_;  // of the last checkpoint, and of the running save
 };
 
-/// A hash that is the same at two ranks only if they describe the same state, have the same plan for it, and know of as many `deltas` that are not
-/// merged; never 0 or 1.
+/// A hash that is the same at two ranks only if they describe the same state, have the same plan for it, and know of as
+/// many `deltas` that are not merged; never 0 or 1.
 [[nodiscard]] inline std::uint64_t agreement_hash(const save_job& job, const plan::partition& plan,
                                                   std::size_t deltas) {
   const auto inputs = plan.hash();

@@ -21,7 +21,8 @@ namespace cairn::inline v0_1::detail {
 /// The handler of all signals that are watched.
 void on_signal(int number);
 
-/// The signals of one set, their earlier handlers, and which one arrived. `take` runs in signal handlers, on any thread.
+/// The signals of one set, their earlier handlers, and which one arrived. `take` runs in signal handlers, on any
+/// thread.
 class CAIRN_ONE_PER_PROCESS signal_watch {
  public:
   explicit signal_watch(std::initializer_list<int> numbers) {
@@ -34,9 +35,9 @@ class CAIRN_ONE_PER_PROCESS signal_watch {
   /// Restores the earlier handlers, except where the program has installed another one since.
   void uninstall() noexcept;
 
-  /// Called by the handler. The first signal is recorded, and the earlier handlers of all signals are restored. A second one, which can only
-  /// come while the first is being handled, goes to its earlier handler; it is dropped if that has just been restored. In a forked child all
-  /// signals go to the earlier handlers.
+  /// Called by the handler. The first signal is recorded, and the earlier handlers of all signals are restored. A
+  /// second one, which can only come while the first is being handled, goes to its earlier handler; it is dropped if
+  /// that has just been restored. In a forked child all signals go to the earlier handlers.
   void take(int number) noexcept;
 
   [[nodiscard]] int number() const noexcept { return number_.load(std::memory_order_relaxed); }

@@ -24,8 +24,9 @@ void on_signal(int number) {
   errno = kept;
 }
 
-/// Waits until no handler runs: one that still restores the earlier handlers of its set would also remove those of a newer set. False
-/// after a second: a fork copies the count but not the threads, so in the child process a handler can seem to run forever.
+/// Waits until no handler runs: one that still restores the earlier handlers of its set would also remove those of a
+/// newer set. False after a second: a fork copies the count but not the threads, so in the child process a handler can
+/// seem to run forever.
 bool wait_for_handlers() noexcept {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   while (signals_of_process.handling.load() != 0) {
@@ -79,7 +80,8 @@ void signal_watch::take(int number) noexcept {
     number_.store(number, std::memory_order_release);
     return;
   }
-  // A second signal, while the first is being handled. Raised again, it goes to the earlier handler, which `restore` installs.
+  // A second signal, while the first is being handled. Raised again, it goes to the earlier handler, which `restore`
+  // installs.
   for (const auto& each : entries_)
     if (each.number == number && restore(each)) ::raise(number);
 }

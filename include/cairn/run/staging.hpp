@@ -78,8 +78,8 @@ class staging {
 
   explicit staging(room_rule room) : room_(std::move(room)) {}
 
-  /// The copies of the pieces of one shard. Those that are stored as they are lie as in the file (comes_before), so that the writer finds them aligned and
-  /// adjoining; the others follow, each with the room that the rule gives it.
+  /// The copies of the pieces of one shard. Those that are stored as they are lie as in the file (comes_before), so
+  /// that the writer finds them aligned and adjoining; the others follow, each with the room that the rule gives it.
   [[nodiscard]] std::vector<planned_copy> plan(std::span<const leaf> leaves, std::span<const piece> pieces) const {
     std::vector<planned_copy> planned;
     planned.reserve(pieces.size());
@@ -116,7 +116,8 @@ class staging {
     return end;
   }
 
-  /// Allocates at least `bytes` bytes and touches their pages, so that a later copy does not wait for that. Discards the contents.
+  /// Allocates at least `bytes` bytes and touches their pages, so that a later copy does not wait for that. Discards
+  /// the contents.
   void reserve(std::uint64_t bytes, unsigned threads) {
     if (bytes <= memory_.bytes().size()) return;
     memory_ = {};  // frees the old memory before it allocates the new
@@ -125,8 +126,9 @@ class staging {
     populate_pages({{begin, begin + memory_.bytes().size()}}, threads);
   }
 
-  /// Copies the elements of the pieces. The copies are valid until the next call of `copy` or `reserve`. The elements of a leaf that owns
-  /// its memory (a copy that its description made) are not copied again. The result refers to no memory of the state.
+  /// Copies the elements of the pieces. The copies are valid until the next call of `copy` or `reserve`. The elements
+  /// of a leaf that owns its memory (a copy that its description made) are not copied again. The result refers to no
+  /// memory of the state.
   [[nodiscard]] shards_of<staged_piece> copy(std::span<const leaf> leaves,
                                              std::span<const std::vector<planned_copy>> shards, unsigned threads) {
     std::uint64_t bytes = 0, copied = 0;
@@ -167,7 +169,8 @@ class staging {
     return (bytes + unit - 1) / unit * unit;
   }
 
-  /// Copies some elements of a piece, or some records of all pieces that have columns of them: each is fetched into the cache once.
+  /// Copies some elements of a piece, or some records of all pieces that have columns of them: each is fetched into the
+  /// cache once.
   struct task {
     std::span<const leaf> leaves;
     std::span<const staged_piece> pieces;
@@ -195,7 +198,8 @@ class staging {
     return each.count * size_of(leaves[each.leaf].type);
   }
 
-  /// Of which records a copied piece has a column: the number of the first one, and how many. None if it has parts of records, too.
+  /// Of which records a copied piece has a column: the number of the first one, and how many. None if it has parts of
+  /// records, too.
   [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> records_of(std::span<const leaf> leaves,
                                                                           const staged_piece& each,
                                                                           const record_columns& of) noexcept {
@@ -252,8 +256,8 @@ struct staging_plan {
   std::string reason{};     ///< why, where that is not the limit of the user
 };
 
-/// Cuts the leaves into `shards` shards, see divide_evenly; where their copies exceed `limit` bytes, into as many as it takes until each shard fits.
-/// errc::invalid for a state that would need too many.
+/// Cuts the leaves into `shards` shards, see divide_evenly; where their copies exceed `limit` bytes, into as many as it
+/// takes until each shard fits. errc::invalid for a state that would need too many.
 [[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
                                                std::optional<std::uint64_t> limit) {
   constexpr std::size_t most_shards = 99'999;

@@ -6,15 +6,17 @@
 //                    |         (writing)             |     (publishing)        |                     else: (none)
 //                    +-------------------------------+-------------------------+--> failed or cancelled: (none)
 //
-// - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits. The leader begins the checkpoint:
+// - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits.
+//   The leader begins the checkpoint:
 //   afterwards it has `begun`, the text that the others need to join it.
 // - writing: each process encodes and writes its shards. Afterwards it has the `record` of them.
 // - prepared: they are written, and nothing can be seen of them.
 // - publishing: the leader has the records of all, and publishes. Afterwards it has `published`.
 //
-// The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them the training thread of each process
-// votes, and all start the next phase on the same verdict (vote.hpp). A process without a group needs no votes: its background thread runs all phases
-// in one job (session::run_through). While a job runs (`is_done` is false), the members belong to it, but for those that are marked.
+// The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
+// the training thread of each process votes, and all start the next phase on the same verdict (vote.hpp). A process
+// without a group needs no votes: its background thread runs all phases in one job (session::run_through). While a job
+// runs (`is_done` is false), the members belong to it, but for those that are marked.
 #pragma once
 
 #include <atomic>

@@ -40,17 +40,18 @@ struct adaptive_options {
 
 /// Saves at Daly's interval for what saves are observed to cost, as the kind that costs least, within a budget.
 ///
-/// Kind: as configured, which may be a delta; whole; or raw, where `kinds` allows it. Let S be what a save of a kind takes from the training, B the time until it
-/// is published, and f the rate of failures. Saves every T seconds cost, per second,
+/// Kind: as configured, which may be a delta; whole; or raw, where `kinds` allows it. Let S be what a save of a kind
+/// takes from the training, B the time until it is published, and f the rate of failures. Saves every T seconds cost,
+/// per second,
 ///   S / T + f (T / 2 + B).
-/// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when another one costs a
-/// tenth less. Until the first raw save, its cost is estimated from whole saves: the time of writing grows with the bytes, and there is no
-/// encoding. The first two saves, and one after every 32 of another kind, are as configured, to measure them. Lossy codecs are used
-/// only where the codec rules say so.
+/// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when
+/// another one costs a tenth less. Until the first raw save, its cost is estimated from whole saves: the time of
+/// writing grows with the bytes, and there is no encoding. The first two saves, and one after every 32 of another kind,
+/// are as configured, to measure them. Lossy codecs are used only where the codec rules say so.
 ///
-/// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use. Two exceptions: the
-/// first save, `probe_steps` after the run began, which measures the costs, unless `stall` is given; and one save per
-/// `longest_interval`.
+/// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use.
+/// Two exceptions: the first save, `probe_steps` after the run began, which measures the costs, unless `stall` is
+/// given; and one save per `longest_interval`.
 ///
 /// O(1) per step.
 class adaptive {

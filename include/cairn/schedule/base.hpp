@@ -47,8 +47,8 @@ struct hook_names {
 template <class Type>
 struct with_hook_names : Type, hook_names {};
 
-/// The type in which a name is looked up. A final type cannot be a base, so its own members are named: those that are public and not
-/// overloaded are found.
+/// The type in which a name is looked up. A final type cannot be a base, so its own members are named: those that are
+/// public and not overloaded are found.
 template <class Type>
 using hook_lookup = typename std::conditional_t<std::is_final_v<Type>, std::type_identity<Type>,
                                                 std::type_identity<with_hook_names<Type>>>::type;
@@ -78,7 +78,8 @@ namespace cairn::inline v0_1 {
 struct moment {
   std::uint64_t step = 0;  ///< that was just done
   double seconds = 0;      ///< since the run began or was restored
-  /// Of the newest save of this run that was not cancelled and has not failed; if there is none, where the run began or was restored.
+  /// Of the newest save of this run that was not cancelled and has not failed; if there is none, where the run began or
+  /// was restored.
   std::uint64_t saved_step = 0;
   double saved_seconds = 0;      ///< when the state was copied for it
   std::optional<double> loss{};  ///< of the step, as the trainer reports it
@@ -126,13 +127,14 @@ struct restart {
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };
 
-/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after `restarted` or
-/// checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and `remembers`. A member of these
-/// names with another signature, and a `remember` without a `recall` or the reverse, are compile-time errors.
+/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after
+/// `restarted` or checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and
+/// `remembers`. A member of these names with another signature, and a `remember` without a `recall` or the reverse, are
+/// compile-time errors.
 ///
-/// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw is only reported, as
-/// event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory after `remember`, and after `recall` or
-/// `restarted` the state is restored and a fresh copy of the policy is used.
+/// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw
+/// is only reported, as event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory
+/// after `remember`, and after `recall` or `restarted` the state is restored and a fresh copy of the policy is used.
 template <class Policy>
 concept policy = std::copy_constructible<Policy> && requires(Policy& self, const moment& now) {
   { self.should_save(now) } -> std::convertible_to<decision>;
@@ -146,17 +148,17 @@ concept observes_saves = policy<Policy> && requires(Policy& self, const save_cos
 template <class Policy>
 concept observes_restarts = policy<Policy> && requires(Policy& self, const restart& how) { self.restarted(how); };
 
-/// `remember` gives what a checkpoint keeps of the policy. `recall` gets it back, before `restarted`, in a process that has made no step; it
-/// ignores names and sizes that it does not know.
+/// `remember` gives what a checkpoint keeps of the policy. `recall` gets it back, before `restarted`, in a process that
+/// has made no step; it ignores names and sizes that it does not know.
 template <class Policy>
 concept remembers = policy<Policy> && requires(const Policy& self, Policy& restored, const policy_memory& kept) {
   { self.remember() } -> std::convertible_to<policy_memory>;
   restored.recall(kept);
 };
 
-/// A policy whose decisions follow from `step` and `saved_step` alone declares `static constexpr bool uses_steps_alone = true;`. In a group of
-/// ranks each rank asks its own copy, and the save is of the step that it was asked at. Other policies are asked at rank 0, and the save is of
-/// the step after that.
+/// A policy whose decisions follow from `step` and `saved_step` alone declares `static constexpr bool uses_steps_alone
+/// = true;`. In a group of ranks each rank asks its own copy, and the save is of the step that it was asked at. Other
+/// policies are asked at rank 0, and the save is of the step after that.
 template <class Policy>
 concept uses_steps_alone = policy<Policy> && requires { requires Policy::uses_steps_alone; };
 

@@ -21,15 +21,17 @@ struct checkfreq_options {
 
 /// Mohan, Phanishayee, Chidambaram: CheckFreq: frequent, fine-grained DNN checkpointing, FAST 2021.
 ///
-/// Published: iterations of t seconds are profiled, then a whole checkpoint, of which snapshot and persisting take t_full seconds and o
-/// seconds stop the training. A checkpoint is made every k = max(ceil((t_full - o) / t), 1) iterations, so that one is persisted before
-/// the next begins. While the overhead measured over k iterations exceeds the budget, k grows. (Their code adds 2 at a time, measures
-/// over 100 iterations at first and stops adapting at the first k that keeps to the budget, and its budget is 5 %; 3.5 % is the paper's.)
+/// Published: iterations of t seconds are profiled, then a whole checkpoint, of which snapshot and persisting take
+/// t_full seconds and o seconds stop the training. A checkpoint is made every k = max(ceil((t_full - o) / t), 1)
+/// iterations, so that one is persisted before the next begins. While the overhead measured over k iterations exceeds
+/// the budget, k grows. (Their code adds 2 at a time, measures over 100 iterations at first and stops adapting at the
+/// first k that keeps to the budget, and its budget is 5 %; 3.5 % is the paper's.)
 ///
-/// Here: the profile ends with the run's first checkpoint. o is the mean stall, t_full - o the mean background time. k is at once the
-/// least that keeps to the budget, ceil(s / (budget t)), with the unclipped mean s of what a save takes from the training. Means follow
-/// what is observed, so k falls as well as grows. With a budget of zero, or while the iteration time is not known, there is one checkpoint
-/// per `longest_interval`. What was profiled is remembered. O(1) per step.
+/// Here: the profile ends with the run's first checkpoint. o is the mean stall, t_full - o the mean background time. k
+/// is at once the least that keeps to the budget, ceil(s / (budget t)), with the unclipped mean s of what a save takes
+/// from the training. Means follow what is observed, so k falls as well as grows. With a budget of zero, or while the
+/// iteration time is not known, there is one checkpoint per `longest_interval`. What was profiled is remembered. O(1)
+/// per step.
 class checkfreq {
  public:
   explicit checkfreq(const checkfreq_options& options = {})

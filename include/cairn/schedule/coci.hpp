@@ -29,18 +29,19 @@ struct coci_options {
 
 /// Li et al.: Convergence-aware optimal checkpointing for exploratory deep learning training jobs, FGCS 2025.
 ///
-/// Published: the loss after t minutes is fitted by exp(p1 t + p2), with p1 < 0. With failures at a rate f per minute and a stall of S
-/// minutes, a checkpoint is made each time that the loss has fallen by P = (1 - exp(p1 S)) (1 / (2 f) - 1 / (2 p1)). When the number of
-/// workers changes to w_j, and the loss then falls x_j times as fast as at the fit, it is
-/// P_j = (1 - exp(x_j p1 w_j S)) (1 / (2 f) - 1 / (2 x_j p1)), which is the same for one worker now and at the fit. The curve is fitted
-/// again every n iterations, and a new target is set when a parameter has moved. The rule mixes units: it depends on t being in minutes.
+/// Published: the loss after t minutes is fitted by exp(p1 t + p2), with p1 < 0. With failures at a rate f per minute
+/// and a stall of S minutes, a checkpoint is made each time that the loss has fallen by P = (1 - exp(p1 S)) (1 / (2 f)
+/// - 1 / (2 p1)). When the number of workers changes to w_j, and the loss then falls x_j times as fast as at the fit,
+/// it is P_j = (1 - exp(x_j p1 w_j S)) (1 / (2 f) - 1 / (2 x_j p1)), which is the same for one worker now and at the
+/// fit. The curve is fitted again every n iterations, and a new target is set when a parameter has moved. The rule
+/// mixes units: it depends on t being in minutes.
 ///
-/// Here: the loss is normalised to 1 on the curve at the first step whose loss was seen. f is the rate of the job, the sum over its
-/// workers. p1 per minute comes from the curve over steps and the mean iteration time; for a curve that is not exponential, from its
-/// relative slope at the newest checkpoint. A step counts as x_j steps of the curve. The next target is the curve's loss at the newest
-/// checkpoint minus P. Where the curve has less than P left to fall, and where the estimator gives no curve or one that does not fall,
-/// Daly's interval decides. A loss that is absent, NaN or infinite is not fitted. No interval is longer than `longest_interval`.
-/// O(1) per step, and what the estimator takes.
+/// Here: the loss is normalised to 1 on the curve at the first step whose loss was seen. f is the rate of the job, the
+/// sum over its workers. p1 per minute comes from the curve over steps and the mean iteration time; for a curve that is
+/// not exponential, from its relative slope at the newest checkpoint. A step counts as x_j steps of the curve. The next
+/// target is the curve's loss at the newest checkpoint minus P. Where the curve has less than P left to fall, and where
+/// the estimator gives no curve or one that does not fall, Daly's interval decides. A loss that is absent, NaN or
+/// infinite is not fitted. No interval is longer than `longest_interval`. O(1) per step, and what the estimator takes.
 class coci {
  public:
   explicit coci(coci_options options) : options_(std::move(options)), run_(options_.mtbf, options_.stall) {}
@@ -82,7 +83,8 @@ class coci {
   }
 
  private:
-  /// Advances on the curve, and notices what makes the target stale: a checkpoint, another number of workers, a new fit.
+  /// Advances on the curve, and notices what makes the target stale: a checkpoint, another number of workers, a new
+  /// fit.
   void follow(const moment& now) {
     const auto step = static_cast<double>(now.step), saved_step = static_cast<double>(now.saved_step);
     if (workers_ != run_.workers() || saved_step_ != saved_step) is_stale_ = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Curves of a loss, and the contract of estimators: losses, one by one -> the curve that they follow, if one can be trusted.
+// Curves of a loss, and the contract of estimators: losses, one by one -> the curve that they follow, if one can be
+// trusted.
 #pragma once
 
 #include <array>
@@ -98,9 +99,9 @@ struct loss_curve {
   return "unknown";
 }
 
-/// Predicts the curve of a loss from the losses seen so far. `observe` takes any numbers in any order. `curve` gives nothing while the
-/// estimator does not trust its fit; a policy then works without a curve. An estimator may also have the members of
-/// `remembering_estimator`; a `remember` or `recall` with another signature is a compile-time error.
+/// Predicts the curve of a loss from the losses seen so far. `observe` takes any numbers in any order. `curve` gives
+/// nothing while the estimator does not trust its fit; a policy then works without a curve. An estimator may also have
+/// the members of `remembering_estimator`; a `remember` or `recall` with another signature is a compile-time error.
 template <class Estimator>
 concept estimator = std::copy_constructible<Estimator> && requires(Estimator& self, double step, double loss) {
   self.observe(step, loss);

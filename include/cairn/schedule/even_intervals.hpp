@@ -21,8 +21,8 @@ struct even_interval_options {
 };
 
 /// Saves every `Interval(stall, MTBF)` seconds, at the end of an iteration (see schedule::is_due), and after the
-/// longest interval at the latest. The job's MTBF is that of a worker divided by their number. A stall that is not given is
-/// measured: then the first save is made `probe_steps` steps after the run began. O(1) per step.
+/// longest interval at the latest. The job's MTBF is that of a worker divided by their number. A stall that is not
+/// given is measured: then the first save is made `probe_steps` steps after the run began. O(1) per step.
 template <double (*Interval)(double stall, double mtbf)>
 class even_interval {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two plain policies, every n steps and every period of time; and the default policy, declared without its definition
-// to keep units light.
+// The two plain policies, every n steps and every period of time; and the default policy, declared without its
+// definition to keep units light.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,8 @@ struct every_steps {
   }
 };
 
-/// Saves when `period` has passed since the last save, or since the run began. errc::invalid for a period that is not above 0.
+/// Saves when `period` has passed since the last save, or since the run began. errc::invalid for a period that is not
+/// above 0.
 struct every {
   explicit every(std::chrono::duration<double> length) : period(length) {
     if (!cairn::detail::is_positive(period.count()))

@@ -39,8 +39,9 @@ inline constexpr int probe_steps = 10;
   return (std::max)(young * (1 + std::sqrt(part) / 3 + part / 9) - s, s);
 }
 
-/// Whether to save now, `since` seconds after the newest checkpoint, rather than one iteration later. The cost per second of an interval
-/// x is proportional to best / x + x / best; it is the same for both where best^2 = x (x + iteration).
+/// Whether to save now, `since` seconds after the newest checkpoint, rather than one iteration later. The cost per
+/// second of an interval x is proportional to best / x + x / best; it is the same for both where best^2 = x (x +
+/// iteration).
 [[nodiscard]] inline bool is_due(double since, double best, double iteration) noexcept {
   return since * (since + iteration) >= best * best;
 }

@@ -15,11 +15,12 @@
 
 namespace cairn::inline v0_1::schedule {
 
-/// The mean of a quantity that may change slowly, in O(1). The newest values have most weight, and a value counts for at most `clip` times
-/// the mean before it. The first value, which often includes one-time work, is dropped where the second is less than a quarter of it.
-/// Negative values and values that are not finite are ignored.
+/// The mean of a quantity that may change slowly, in O(1). The newest values have most weight, and a value counts for
+/// at most `clip` times the mean before it. The first value, which often includes one-time work, is dropped where the
+/// second is less than a quarter of it. Negative values and values that are not finite are ignored.
 ///
-/// Clipping makes the mean robust and biased: where 10 % of the values are 10 and the others 0.1, the mean is 1.09 and this one 0.15.
+/// Clipping makes the mean robust and biased: where 10 % of the values are 10 and the others 0.1, the mean is 1.09 and
+/// this one 0.15.
 class running_mean {
  public:
   explicit running_mean(double clip = 4) noexcept : clip_(clip) {}
@@ -53,9 +54,9 @@ class running_mean {
   double mean_ = 0;
 };
 
-/// A budget for what saves take from the training. Costs are averaged without clipping, kind by kind: only then do intervals of at least
-/// mean / share keep the sum of all costs within the budget. One save counts for at most what the budget allows in the
-/// longest interval, since a save is made after that time in any case.
+/// A budget for what saves take from the training. Costs are averaged without clipping, kind by kind: only then do
+/// intervals of at least mean / share keep the sum of all costs within the budget. One save counts for at most what the
+/// budget allows in the longest interval, since a save is made after that time in any case.
 class save_budget {
  public:
   /// Percent of the training time. Infinite: no limit; not positive: 0. `longest`: the longest interval, in seconds.

@@ -15,8 +15,9 @@
 
 namespace cairn::inline v0_1 {
 
-/// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its decimal logarithm. The
-/// default knows little: between three quarters of an hour and a month, with a probability of two thirds.
+/// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its
+/// decimal logarithm. The default knows little: between three quarters of an hour and a month, with a probability of
+/// two thirds.
 struct mtbf_prior {
   /// Median. Infinite: never fails; not positive: 24 hours.
   std::chrono::duration<double> mtbf = std::chrono::hours{24};
@@ -28,8 +29,8 @@ struct mtbf_prior {
 
 namespace schedule {
 
-/// Learns the rate of failures from the run: Bayes' rule for a Poisson process, on a grid of rates. With a wide prior the expected rate is
-/// high while nothing is known, and falls the longer a run lasts without a failure.
+/// Learns the rate of failures from the run: Bayes' rule for a Poisson process, on a grid of rates. With a wide prior
+/// the expected rate is high while nothing is known, and falls the longer a run lasts without a failure.
 class mtbf_estimate {
  public:
   explicit mtbf_estimate(const mtbf_prior& prior = {}) : middle_(prior.mtbf.count()), decades_(prior.decades) {
@@ -51,8 +52,8 @@ class mtbf_estimate {
     failures_ += 1;
     update();
   }
-  /// A run continues. If it had failed, it had worked since its checkpoint: for the time away, but at most `longest` seconds. The rest was
-  /// downtime, for example in the queue of a cluster.
+  /// A run continues. If it had failed, it had worked since its checkpoint: for the time away, but at most `longest`
+  /// seconds. The rest was downtime, for example in the queue of a cluster.
   void restarted(const restart& how, double workers = 1, double longest = longest_interval) {
     if (!how.after_failure) return;
     worked((std::min)(how.away_seconds, longest), workers);

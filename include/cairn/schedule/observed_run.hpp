@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a measuring policy knows of its run: time since the newest checkpoint, iteration times, costs of saves, failures.
+// What a measuring policy knows of its run: time since the newest checkpoint, iteration times, costs of saves,
+// failures.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@
 
 namespace cairn::inline v0_1::schedule {
 
-/// Iteration times, and how much saves slow the training down. Iterations at whose beginning or end a save runs in the background are
-/// `beside` a save, the others are `alone`.
+/// Iteration times, and how much saves slow the training down. Iterations at whose beginning or end a save runs in the
+/// background are `beside` a save, the others are `alone`.
 class iteration_times {
  public:
   /// To be called once per step. O(1).
@@ -44,8 +45,8 @@ class iteration_times {
   /// Of an iteration without a save beside it, in seconds; 0 before the first iteration.
   [[nodiscard]] double seconds() const noexcept { return alone_.is_empty() ? beside_.mean() : alone_.mean(); }
 
-  /// Seconds that a second of saving in the background takes from the training, 0 to 1: the excess of the iterations beside saves, over
-  /// the newest saves.
+  /// Seconds that a second of saving in the background takes from the training, 0 to 1: the excess of the iterations
+  /// beside saves, over the newest saves.
   [[nodiscard]] double slowdown() const noexcept {
     return background_ > 0 ? std::clamp(taken_ / background_, 0.0, 1.0) : 0;
   }
@@ -134,11 +135,12 @@ class observed_costs {
   std::array<std::array<running_mean, quantities>, 3> kinds_;
 };
 
-/// Seconds of work since the newest checkpoint, without the save itself. The clock may jump, stop or step back: a step counts for at
-/// least its iteration.
+/// Seconds of work since the newest checkpoint, without the save itself. The clock may jump, stop or step back: a step
+/// counts for at least its iteration.
 class time_since_save {
  public:
-  /// To be called once per step; a second call for the same step adds only the change of the clock. Returns the seconds added.
+  /// To be called once per step; a second call for the same step adds only the change of the clock. Returns the seconds
+  /// added.
   double observe(const moment& now) noexcept {
     const bool is_same_step = has_begun_ && now.step == step_;
     if (!has_begun_ || now.saved_step != saved_step_) {
@@ -231,8 +233,8 @@ class observed_run {
   [[nodiscard]] bool is_due(double interval) const noexcept {
     return may_save() && (is_late() || schedule::is_due(since_save(), interval, iterations_.seconds()));
   }
-  /// Whether to save in order to learn what a save costs: `steps` after the run began, and while published saves report no cost, each time
-  /// that the number of steps has doubled.
+  /// Whether to save in order to learn what a save costs: `steps` after the run began, and while published saves report
+  /// no cost, each time that the number of steps has doubled.
   [[nodiscard]] bool is_probe_due(std::uint64_t steps = probe_steps) const noexcept {
     return may_save() && (is_late() || step_ - saved_step_ >= (std::max)(steps, saved_step_ - began_at_));
   }
@@ -263,8 +265,8 @@ class observed_run {
     return workers > 0 && cairn::detail::is_finite(workers) ? workers : 1;
   }
 
-  /// The interval between saves, in seconds: the longest of the newest ones, where each counts half as much as the next one, so that one
-  /// early save does not make it short. The first interval of a run may be a probe and does not count.
+  /// The interval between saves, in seconds: the longest of the newest ones, where each counts half as much as the next
+  /// one, so that one early save does not make it short. The first interval of a run may be a probe and does not count.
   [[nodiscard]] double interval_with_newest() const noexcept {
     if (!has_begun_) return interval_;
     return has_saved_ ? (std::min)((std::max)(since_save(), interval_ / 2), longest_) : 0;

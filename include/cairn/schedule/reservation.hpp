@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// When to make the last save before the time limit of a job: from the times of steps and saves, and the time that is left.
+// When to make the last save before the time limit of a job: from the times of steps and saves, and the time that is
+// left.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +12,9 @@
 
 namespace cairn::inline v0_1::schedule {
 
-/// Mean and standard deviation of a quantity that may change slowly. Each of the first 64 values has the same weight; then each new value has 1/64. The
-/// deviation is that of the values, plus half of the mean for one value, and a quarter for four or more. O(1) per value.
+/// Mean and standard deviation of a quantity that may change slowly. Each of the first 64 values has the same weight;
+/// then each new value has 1/64. The deviation is that of the values, plus half of the mean for one value, and a
+/// quarter for four or more. O(1) per value.
 class running_spread {
  public:
   /// Negative values and values that are not finite are ignored.
@@ -45,17 +47,20 @@ enum class before_end : std::uint8_t {
   stop      ///< save the state, and end the run
 };
 
-/// The end of a reservation of fixed length, by the dynamic strategy of Barbut, Benoit, Herault, Robert and Vivien ("When to checkpoint at the end
-/// of a fixed-length reservation?", FTXS 2023): after each step, the work that is expected to be saved by a save now is compared with that by a save after one more
-/// step. Let W be the seconds of work since the newest checkpoint, L the seconds left, X the seconds of a step and C those of a save. A save now is best if
+/// The end of a reservation of fixed length, by the dynamic strategy of Barbut, Benoit, Herault, Robert and Vivien
+/// ("When to checkpoint at the end of a fixed-length reservation?", FTXS 2023): after each step, the work that is
+/// expected to be saved by a save now is compared with that by a save after one more step. Let W be the seconds of work
+/// since the newest checkpoint, L the seconds left, X the seconds of a step and C those of a save. A save now is best
+/// if
 ///
 ///     W P(C <= L)  >=  E[(W + X); X + C <= L].
 ///
-/// X and C are taken to be independent and normal, with the means and deviations of the measured ones. Where L is below the mean of C, in the lower tail of the
-/// laws, a save is best at once.
+/// X and C are taken to be independent and normal, with the means and deviations of the measured ones. Where L is below
+/// the mean of C, in the lower tail of the laws, a save is best at once.
 ///
-/// Until a save is measured, the paper's uniform law on [0, L] holds for C: a save is then best when half of the time is left. That one only measures;
-/// the last one begins when a quarter is left. All times are in seconds, each function is O(1).
+/// Until a save is measured, the paper's uniform law on [0, L] holds for C: a save is then best when half of the time
+/// is left. That one only measures; the last one begins when a quarter is left. All times are in seconds, each function
+/// is O(1).
 class reservation {
  public:
   /// A step has taken this long, without the stalls of saves.
@@ -63,7 +68,8 @@ class reservation {
   /// A save has taken this long, from the call to publication.
   void saved(double seconds) noexcept { save_.add(seconds); }
 
-  /// `left`: until the job ends. `unsaved`: of work since the newest checkpoint. `delay`: steps between the decision and the save.
+  /// `left`: until the job ends. `unsaved`: of work since the newest checkpoint. `delay`: steps between the decision
+  /// and the save.
   [[nodiscard]] before_end advise(double left, double unsaved, double delay = 0) noexcept {
     whole_ = (std::max)(whole_, left);
     left -= delay * step_.mean();
@@ -82,7 +88,8 @@ class reservation {
   [[nodiscard]] double saved_now(double left, double unsaved) const noexcept {
     return unsaved * below((left - save_.mean()) / deviation(save_.variance()));
   }
-  /// E[(W + X); X + C <= L] = (W + mean X) P(X + C <= L) - (var X / s) phi(d), where s is the deviation of X + C, and d = (L - mean(X + C)) / s.
+  /// E[(W + X); X + C <= L] = (W + mean X) P(X + C <= L) - (var X / s) phi(d), where s is the deviation of X + C, and d
+  /// = (L - mean(X + C)) / s.
   [[nodiscard]] double saved_after_step(double left, double unsaved) const noexcept {
     const double s = deviation(step_.variance() + save_.variance()), d = (left - step_.mean() - save_.mean()) / s;
     const double density = std::exp(-d * d / 2) / std::sqrt(2 * std::numbers::pi);

@@ -10,19 +10,26 @@
 
 namespace cairn::inline v0_1 {
 
-/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/adapters.md has an example of each form.
-/// Specialise it with one of these three:
+/// Defines how to save and load a `T` whose parts Cairn cannot find by itself. docs/adapters.md has an example of each
+/// form. Specialise it with one of these three:
 ///
-/// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Or `static any_tensor_view view(T&)`, if the
+/// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Or `static any_tensor_view view(T&)`,
+///   if the
 ///   element type is known only at run time, or if the array is in the memory of a device. Where it can grow,
-///   `static void resize(T&, const extents&)`, or `resize(T&, const extents&, dtype)`, which also gets the stored element type.
-///   `static bool can_be(const extents&)`, or `can_be(const T&, const extents&)`: whether `resize` can give it that shape;
-///   without it, `resize` gets shapes of the same number of dimensions only, and is tried on another T before a load changes the state,
+///   `static void resize(T&, const extents&)`, or `resize(T&, const extents&, dtype)`, which also gets the stored
+///   element type.
+///   `static bool can_be(const extents&)`, or `can_be(const T&, const extents&)`: whether `resize` can give it that
+///   shape;
+///   without it, `resize` gets shapes of the same number of dimensions only, and is tried on another T before a load
+///   changes the state,
 ///   but not for more than 2^20 elements.
-/// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)` for each
+/// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)`
+///   for each
 ///   part. `field` also tells the purpose of the call and what the checkpoint has: see `adapter_field`.
-/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. A load calls
-///   `set` on another T before it changes the state; if that throws, the load fails and the state is as it was. To refuse a
+/// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. A
+///   load calls
+///   `set` on another T before it changes the state; if that throws, the load fails and the state is as it was. To
+///   refuse a
 ///   value that does not fit the object itself, add `static void check(const T& object, const P&)`, which throws.
 ///   It may return a std::vector<std::string>: lines for load_report::replaced, without the path, such as
 ///   "batch: 20 in the program, 10 in the checkpoint".
@@ -36,9 +43,10 @@ namespace cairn::inline v0_1 {
 template <class T>
 struct adapter;
 
-/// `template <> inline constexpr bool cairn::use_bridge<T> = true;`: a T is saved through the functions that it has for another serialization
-/// library, whose bridge is included (`cairn/adapters/cereal.hpp`), also where Cairn could save it in another way. This also says that functions
-/// of a base class are complete for T, and that T has a default constructor, which only that library can call.
+/// `template <> inline constexpr bool cairn::use_bridge<T> = true;`: a T is saved through the functions that it has for
+/// another serialization library, whose bridge is included (`cairn/adapters/cereal.hpp`), also where Cairn could save
+/// it in another way. This also says that functions of a base class are complete for T, and that T has a default
+/// constructor, which only that library can call.
 template <class T>
 inline constexpr bool use_bridge = false;
 
@@ -113,8 +121,8 @@ concept lacks_default_allocator = requires {
   requires !default_made<typename T::allocator_type>;
 };
 
-/// Containers of the standard library may claim to have a default constructor that does not compile, as that of their comparator, hash function or
-/// allocator is missing.
+/// Containers of the standard library may claim to have a default constructor that does not compile, as that of their
+/// comparator, hash function or allocator is missing.
 template <class T>
 concept has_default = default_made<T> && !lacks_default_order<T> && !lacks_default_allocator<T>;
 

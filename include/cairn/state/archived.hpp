@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Walks objects by functions that pass their values, one after another, to an archive, as other serialization libraries have them.
+// Walks objects by functions that pass their values, one after another, to an archive, as other serialization libraries
+// have them.
 #pragma once
 
 #include <array>
@@ -31,11 +32,12 @@ struct archived_operations {
   void (*destroy)(void*);
 };
 
-/// What one call of a save or load function passes: the parts of one object. A part without a name is called "value0", "value1", ...; a name
-/// that another part has is followed by _2, _3, ... Numbers that follow each other under the same name are one array.
+/// What one call of a save or load function passes: the parts of one object. A part without a name is called "value0",
+/// "value1", ...; a name that another part has is followed by _2, _3, ... Numbers that follow each other under the same
+/// name are one array.
 ///
-/// A save describes what lies in the object itself in place, and copies the bytes of all else, which may not outlive the function.
-/// A load gives each value at once; `load_stopped`: it has none.
+/// A save describes what lies in the object itself in place, and copies the bytes of all else, which may not outlive
+/// the function. A load gives each value at once; `load_stopped`: it has none.
 class archived_values {
  public:
   /// `derived`: the values of an object of which this one is a base class.
@@ -49,7 +51,8 @@ class archived_values {
   void number(std::string_view name, dtype type, void* at);
   /// `count` elements of `type` at `memory`.
   void array(std::string_view name, dtype type, void* memory, std::uint64_t count);
-  /// The size of a container whose elements follow. errc::mismatch: more elements than a checkpoint of that many bytes can have.
+  /// The size of a container whose elements follow. errc::mismatch: more elements than a checkpoint of that many bytes
+  /// can have.
   void size(std::string_view name, std::uint64_t& count);
   /// A base class of the object.
   void base(std::string_view name, void* object, const archived_operations& how);
@@ -103,9 +106,9 @@ class archived_values {
   std::set<std::pair<type_id, const void*>>* bases_;
 };
 
-/// Walks the object by its functions. The first walk of a load runs the load function on a new object, since the function may do anything with
-/// the values that it reads; the second one runs it on the object. errc::invalid: the save function failed. errc::mismatch: the load
-/// function failed.
+/// Walks the object by its functions. The first walk of a load runs the load function on a new object, since the
+/// function may do anything with the values that it reads; the second one runs it on the object. errc::invalid: the
+/// save function failed. errc::mismatch: the load function failed.
 void walk_archived(walker& w, void* object, const archived_operations& how);
 /// The same for an object that exists only inside a save or load function, or is a base class of an object.
 void walk_archived_part(walker& w, void* object, const archived_operations& how);

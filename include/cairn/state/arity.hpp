@@ -99,7 +99,8 @@ consteval std::size_t largest_braces() {
 template <class Initializer, std::size_t>
 using copy_of = Initializer;
 
-/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may be left out.
+/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may
+/// be left out.
 // The initializers are no constants: with constants g++ compiles the constructors that they call, which for
 // `std::optional<Eigen::MatrixXf>` is an error.
 template <class T, std::size_t... I>
@@ -109,7 +110,8 @@ consteval bool takes_flat(std::index_sequence<I...>) {
 template <class T, std::size_t Count>
 inline constexpr bool takes_values = takes_flat<T>(std::make_index_sequence<Count>{});
 
-// For aggregates with a field that no empty braces initialize, as its type has no default constructor or an explicit one.
+// For aggregates with a field that no empty braces initialize, as its type has no default constructor or an explicit
+// one.
 
 /// More initializers are not tried.
 inline constexpr std::size_t most_values = 128;
@@ -125,7 +127,8 @@ consteval std::size_t smallest_values() {
     return smallest_values<T, Count + 1>();
 }
 
-/// The elements of a C array of objects without a default constructor all need an initializer. Of longer arrays the fields are not counted.
+/// The elements of a C array of objects without a default constructor all need an initializer. Of longer arrays the
+/// fields are not counted.
 inline constexpr std::size_t most_elements = 16;
 
 /// The next larger number of initializers that T takes; 0 if there is none.
@@ -165,8 +168,8 @@ consteval bool takes_nested(std::index_sequence<Left...>, std::index_sequence<In
   };
 }
 
-/// The same for a field that no `{}` initializes. A C array takes its initializers in braces, and then just as many fewer after them; a field of
-/// a class may take some in braces, too, but then one fewer.
+/// The same for a field that no `{}` initializes. A C array takes its initializers in braces, and then just as many
+/// fewer after them; a field of a class may take some in braces, too, but then one fewer.
 template <class T, std::size_t First, std::size_t Length, std::size_t Inside = 2>
 consteval std::size_t initializers_of_array() {
   constexpr std::size_t left = Length - First;
@@ -181,8 +184,8 @@ consteval std::size_t initializers_of_array() {
     return initializers_of_array<T, First, Length, Inside + 1>();
 }
 
-/// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and `Rest`
-/// initializers still fit after it.
+/// Number of initializers used by the field at `First`. 1, except for a C array: then `{}` replaces all of them and
+/// `Rest` initializers still fit after it.
 template <class T, std::size_t First, std::size_t Length, std::size_t Rest = Length - First - 1>
 consteval std::size_t initializers_at() {
   if constexpr (takes_empty_between<T>(std::make_index_sequence<First>{}, std::make_index_sequence<Rest>{}))
@@ -282,8 +285,8 @@ consteval field_count count_fields() {
   }
 }
 
-/// The fields are counted by trying initializers. O(log fields) of them, each as long as the record; more for a type with a
-/// field that no empty braces initialize.
+/// The fields are counted by trying initializers. O(log fields) of them, each as long as the record; more for a type
+/// with a field that no empty braces initialize.
 template <class T>
 inline constexpr field_count counted_fields = count_fields<T>();
 

@@ -18,8 +18,9 @@
 
 namespace cairn::inline v0_1 {
 
-/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the others. No path is twice in a
-/// list. An object that only one side has, such as one behind a pointer or a list of objects, is there once, without its parts.
+/// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the
+/// others. No path is twice in a list. An object that only one side has, such as one behind a pointer or a list of
+/// objects, is there once, without its parts.
 struct match_report {
   std::vector<std::string> loaded;
   std::vector<std::string> missing;     ///< only the state has it
@@ -34,8 +35,9 @@ struct match_report {
 
 namespace detail {
 
-/// A state as all other stages see it. Laws: the same state gives the same description; no path occurs twice; the memory
-/// of a leaf is valid while the state exists and keeps its sizes, and that of a copy while the description exists.
+/// A state as all other stages see it. Laws: the same state gives the same description; no path occurs twice; the
+/// memory of a leaf is valid while the state exists and keeps its sizes, and that of a copy while the description
+/// exists.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
   detail::structure structure;

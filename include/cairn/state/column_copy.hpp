@@ -60,9 +60,9 @@ concept copied = requires { typename copy_traits<T>::type; };
 template <class T>
 using copy_type = typename copy_traits<T>::type;
 
-/// Elements that a column can hold: of fixed layout, strings, or copied as one of these. Elements with a checking adapter
-/// are saved one by one, since each is checked against its own object; so are those that only their adapter can make, and those
-/// with members that are not state, which a copy would change.
+/// Elements that a column can hold: of fixed layout, strings, or copied as one of these. Elements with a checking
+/// adapter are saved one by one, since each is checked against its own object; so are those that only their adapter can
+/// make, and those with members that are not state, which a copy would change.
 template <class T>
 concept columnar = (flat<T> && !has_skipped<T>()) || text<T> ||
                    (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>> &&

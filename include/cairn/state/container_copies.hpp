@@ -20,7 +20,8 @@ namespace cairn::inline v0_1::detail {
 
 /// errc::mismatch: a container cannot get the stored number of elements.
 void check_limits(const size_limits& limits, std::uint64_t stored);
-/// errc::mismatch: an associative container has fewer elements than the `stored` ones that were inserted, as some are equal for it.
+/// errc::mismatch: an associative container has fewer elements than the `stored` ones that were inserted, as some are
+/// equal for it.
 void check_distinct(std::size_t size, std::size_t stored);
 /// errc::mismatch: the columns of a map differ in length.
 void check_columns(std::size_t keys, std::size_t values);
@@ -78,7 +79,8 @@ template <class Function>
     return false;
 }
 
-/// Throws if a container without a comparator or hash function, such as a null pointer, is to get elements, or more than it can have.
+/// Throws if a container without a comparator or hash function, such as a null pointer, is to get elements, or more
+/// than it can have.
 template <class T>
 void check_associative(const T& value, std::uint64_t stored) {
   if (stored == 0) return;
@@ -89,8 +91,8 @@ void check_associative(const T& value, std::uint64_t stored) {
   if constexpr (requires { value.max_size(); }) detail::check_limits({0, value.max_size()}, stored);
 }
 
-/// An empty container with the same comparator or hash function. Its allocator is the default one where that can be made, since a
-/// resource of fixed size may not have memory for two.
+/// An empty container with the same comparator or hash function. Its allocator is the default one where that can be
+/// made, since a resource of fixed size may not have memory for two.
 template <class T>
 [[nodiscard]] T empty_like(const T& value) {
   if constexpr (requires { T(value.key_comp(), value.get_allocator()); }) {
@@ -110,7 +112,8 @@ template <class T>
   }
 }
 
-/// Where the next element is inserted: elements come in the order of a container that has one; others keep equal keys together.
+/// Where the next element is inserted: elements come in the order of a container that has one; others keep equal keys
+/// together.
 template <class T, class Iterator>
 [[nodiscard]] auto insertion_hint(T& container, [[maybe_unused]] Iterator last) {
   if constexpr (requires { typename T::key_compare; })

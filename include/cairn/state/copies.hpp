@@ -17,8 +17,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The number of bytes of a wide scalar that hold its value; the rest is padding, written as zero. With the options -std=gnu++, 128-bit integers and
-/// __float128 are wide scalars, too.
+/// The number of bytes of a wide scalar that hold its value; the rest is padding, written as zero. With the options
+/// -std=gnu++, 128-bit integers and __float128 are wide scalars, too.
 template <class T>
 inline constexpr std::size_t value_bytes =
     (std::is_same_v<T, long double> || wide_duration_type<T>) && std::numeric_limits<long double>::digits == 64

@@ -17,8 +17,8 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-/// What the public templates take. Also objects that cannot be saved: these are a compile-time error with advice (refuse.hpp), which is shorter
-/// than that of a constraint.
+/// What the public templates take. Also objects that cannot be saved: these are a compile-time error with advice
+/// (refuse.hpp), which is shorter than that of a constraint.
 template <class T>
 concept state_object = std::is_object_v<T> && !std::is_volatile_v<T> && !std::derived_from<T, any_state>;
 
@@ -27,8 +27,8 @@ concept not_const = !std::is_const_v<T> && !std::same_as<T, const_state>;
 
 }  // namespace detail
 
-/// A type that can be saved. Its parts are not checked here: one that cannot be saved is a compile-time error with advice
-/// where the state is used.
+/// A type that can be saved. Its parts are not checked here: one that cannot be saved is a compile-time error with
+/// advice where the state is used.
 template <class T>
 concept saveable =
     detail::state_object<T> && detail::category_of<std::remove_const_t<T>>() != detail::category::unsupported;
@@ -65,10 +65,10 @@ template <state_object State>
     return {};
 }
 
-/// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description is
-/// valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper than
-/// `max_nesting`, or an object's type is not in the list of its base class. What the functions of an object throw is a cairn::error that names
-/// the object and the `checkpoint`. O(leaves + elements saved as copies).
+/// The leaves and structure of a state, in the order of its fields. Arrays are referred to, not copied: the description
+/// is valid while the state lives and keeps its sizes. errc::invalid: two parts have one path, the nesting is deeper
+/// than `max_nesting`, or an object's type is not in the list of its base class. What the functions of an object throw
+/// is a cairn::error that names the object and the `checkpoint`. O(leaves + elements saved as copies).
 [[nodiscard]] description describe(any_state state, rank_info here = {}, std::string_view checkpoint = "the state");
 
 template <state_object State>

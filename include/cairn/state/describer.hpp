@@ -25,16 +25,17 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Finds equal entries of a list of fewer than 2^32 entries. It has 16 to 32 bytes per position: open addressing with linear probing. Hashes
-/// have to differ in their lower bits; entries whose hashes are near each other are near each other in memory.
+/// Finds equal entries of a list of fewer than 2^32 entries. It has 16 to 32 bytes per position: open addressing with
+/// linear probing. Hashes have to differ in their lower bits; entries whose hashes are near each other are near each
+/// other in memory.
 class position_index {
  public:
   position_index() = default;
   /// Has memory for `count` entries.
   explicit position_index(std::size_t count) : slots_(std::bit_ceil(2 * count + 1)) {}
 
-  /// The position of the entry that is equal; if there is none, adds `position` and returns it. `is_equal(p)` compares with the entry at
-  /// p, which has the same hash in its lower 32 bits.
+  /// The position of the entry that is equal; if there is none, adds `position` and returns it. `is_equal(p)` compares
+  /// with the entry at p, which has the same hash in its lower 32 bits.
   template <class Equal>
   std::uint32_t find_or_add(std::size_t hash, std::uint32_t position, const Equal& is_equal) {
     if (2 * ++size_ > slots_.size()) grow();
@@ -133,10 +134,10 @@ class path_list {
   std::vector<std::uint32_t> leaves_;  // the positions of their paths
 };
 
-/// Collects the shared objects of a state while it is described, in the order of the walk. Two pointers share an object if they lead to the same
-/// whole object: to one address and one type. A load could not share memory in other ways: `refuse_overlaps` finds pointers to a part of a
-/// shared object, and pointers to a part of the state. It does not look into containers that are saved as copies, such as sets and vectors
-/// of strings.
+/// Collects the shared objects of a state while it is described, in the order of the walk. Two pointers share an object
+/// if they lead to the same whole object: to one address and one type. A load could not share memory in other ways:
+/// `refuse_overlaps` finds pointers to a part of a shared object, and pointers to a part of the state. It does not look
+/// into containers that are saved as copies, such as sets and vectors of strings.
 class shared_objects {
  public:
   /// `paths`: those of the leaves and entries so far, in the order of the walk.
@@ -147,13 +148,14 @@ class shared_objects {
     visits_.push_back({object, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint32_t>(path_size)});
   }
 
-  /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves` leaves before it,
-  /// and ends with `end`. Keeps the object.
+  /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves`
+  /// leaves before it, and ends with `end`. Keeps the object.
   std::string_view begin(const std::string& path, const found_object& found, std::shared_ptr<void> object,
                          std::size_t leaves);
   void end(std::size_t leaves);
 
-  /// errc::invalid: a shared object is also a part of another object, with both paths. O(n log m) for n parts and m shared objects.
+  /// errc::invalid: a shared object is also a part of another object, with both paths. O(n log m) for n parts and m
+  /// shared objects.
   void refuse_overlaps(const std::vector<leaf>& leaves) const;
 
  private:
@@ -233,11 +235,13 @@ class describer final : public walker {
   [[nodiscard]] description_size size() const noexcept {
     return {result_.leaves.size(), paths_.size(), paths_.bytes()};
   }
-  /// The description of the whole state. errc::invalid: two leaves have one path; a part of a shared object is elsewhere in the state, too.
+  /// The description of the whole state. errc::invalid: two leaves have one path; a part of a shared object is
+  /// elsewhere in the state, too.
   [[nodiscard]] description finish();
 
  private:
-  /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf. An array on a device is copied to the host.
+  /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf. An array on a device is copied to the
+  /// host.
   void add(memory_view view, const device_copies* device) override;
   void visit(const void* object) override {
     if (owners_.empty() && temporaries_ == 0) shared_.visit(object, at_.path.size());

@@ -90,8 +90,8 @@ void shared_objects::refuse_overlaps(const std::vector<leaf>& leaves) const {
   }
 }
 
-/// Narrows the view of a box to the part that one of several copies saves: a range along the slowest dimension of more than one index. Returns the place
-/// of the part.
+/// Narrows the view of a box to the part that one of several copies saves: a range along the slowest dimension of more
+/// than one index. Returns the place of the part.
 inline std::shared_ptr<const box_place> own_part(memory_view& view, const box_place& place, const box_copies& copies) {
   std::size_t d = 0;
   while (d + 1 < view.shape.size() && view.shape[d] <= 1) ++d;

@@ -23,10 +23,10 @@ inline constexpr detail::named_enumerator<Value, Name, Former...> enumerator{};
 template <auto... Values>
 struct enumerators {};
 
-/// Specialise it for an enum whose values are to be known by name, so that their numbers may change:
-/// `template <> struct cairn::by_name<kind> : cairn::enumerators<kind::relu, cairn::enumerator<"tanh", kind::tanh_, "th">> {};`
-/// A checkpoint has the numbers, and beside them the names. A value that is not listed is known by its number. Checkpoints that were saved
-/// without names are loaded by number.
+/// Specialise it for an enum whose values are to be known by name, so that their numbers may change: `template <>
+/// struct cairn::by_name<kind> : cairn::enumerators<kind::relu, cairn::enumerator<"tanh", kind::tanh_, "th">> {};` A
+/// checkpoint has the numbers, and beside them the names. A value that is not listed is known by its number.
+/// Checkpoints that were saved without names are loaded by number.
 template <class Enum>
 struct by_name;
 

@@ -14,7 +14,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Reads leaves of one catalog, and keeps their bytes: at most `most_bytes` in all. What does not fit is read each time.
+/// Reads leaves of one catalog, and keeps their bytes: at most `most_bytes` in all. What does not fit is read each
+/// time.
 class fetched_leaves {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
@@ -41,8 +42,8 @@ class fetched_leaves {
   std::uint64_t room_;
 };
 
-/// Fetches leaf `index` by `by` into `to`, which has as many elements; or fewer in some of as many dimensions: these get the
-/// first ones. Converts and scatters as needed. errc::mismatch: a value does not fit the dtype of `to`.
+/// Fetches leaf `index` by `by` into `to`, which has as many elements; or fewer in some of as many dimensions: these
+/// get the first ones. Converts and scatters as needed. errc::mismatch: a value does not fit the dtype of `to`.
 void fetch_leaf(fetched_leaves& by, const catalog& from, std::size_t index, const memory_view& to);
 
 }  // namespace cairn::inline v0_1::detail

@@ -14,9 +14,10 @@ namespace cairn::inline v0_1 {
 template <auto... Members>
 struct fields {};
 
-/// Base classes to save, too: `using cairn_bases = cairn::bases<layer>;` as a public line of the derived class, in which it lists its
-/// own members by `cairn_fields` if it has any. The fields of a base class have the same paths as in an object of that class; a base
-/// class without fields, such as a container, is the part `base` (the first in the list) or `base1`, `base2`, ...
+/// Base classes to save, too: `using cairn_bases = cairn::bases<layer>;` as a public line of the derived class, in
+/// which it lists its own members by `cairn_fields` if it has any. The fields of a base class have the same paths as in
+/// an object of that class; a base class without fields, such as a container, is the part `base` (the first in the
+/// list) or `base1`, `base2`, ...
 template <class... Classes>
 struct bases {};
 

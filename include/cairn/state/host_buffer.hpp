@@ -41,8 +41,8 @@ struct memory_key {
 /// A buffer on the host that stands for an array on a device.
 class host_buffer {
  public:
-  /// Makes a buffer for `view`, whose memory is on a device, and moves `view` into it. The buffer is not filled. errc::invalid: there are
-  /// gaps between the elements, or a copy function is missing.
+  /// Makes a buffer for `view`, whose memory is on a device, and moves `view` into it. The buffer is not filled.
+  /// errc::invalid: there are gaps between the elements, or a copy function is missing.
   host_buffer(std::string path, memory_view& view, const device_copies& copies);
 
   /// Copies from the device, or to it. Each throws what the copy function throws, as cairn::error with the path.

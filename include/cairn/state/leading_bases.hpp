@@ -79,8 +79,8 @@ consteval unsigned hash_at() {
   }(std::make_integer_sequence<unsigned, hash_bits>{});
 }
 
-/// How many of the first fields are base classes, if `Count` have the type of one. A member may have the type of a base class; no class has the same
-/// base class twice.
+/// How many of the first fields are base classes, if `Count` have the type of one. A member may have the type of a base
+/// class; no class has the same base class twice.
 template <class T, std::size_t Count>
 consteval std::size_t bases_among() {
   if constexpr (Count > 1) {

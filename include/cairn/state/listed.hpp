@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fields and base classes that a class lists (`cairn_fields`, `cairn_bases`), and whether the list is its own or inherited.
+// The fields and base classes that a class lists (`cairn_fields`, `cairn_bases`), and whether the list is its own or
+// inherited.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +40,8 @@ consteval bool are_members(fields<Members...>) {
 template <class T>
 inline constexpr bool lists_members = detail::are_members(std::remove_cvref_t<decltype(T::cairn_fields())>{});
 
-/// "nn::dense" in the signature of a function whose template argument is the address of a member such as &nn::dense::cairn_fields.
+/// "nn::dense" in the signature of a function whose template argument is the address of a member such as
+/// &nn::dense::cairn_fields.
 consteval std::string_view owner_in(std::string_view signature) {
   signature.remove_prefix(signature.find("Value = ") + 8);
   if (signature.starts_with("(&")) signature.remove_prefix(1);
@@ -47,8 +49,8 @@ consteval std::string_view owner_in(std::string_view signature) {
   return signature.substr(0, signature.rfind("::cairn_"));
 }
 
-/// Whether T has a field list of its own, and not only that of a base class: the list names a member that T declares, or T is where the
-/// compiler finds the list.
+/// Whether T has a field list of its own, and not only that of a base class: the list names a member that T declares,
+/// or T is where the compiler finds the list.
 template <class T>
 consteval bool has_own_list() {
   if constexpr (!has_field_list<T>)

@@ -28,14 +28,15 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The arrays that a load fills. Those with gaps between their elements are compared with arrays of the same strides, type and size that begin
-/// at the same address, packed ones with all packed arrays that overlap them.
+/// The arrays that a load fills. Those with gaps between their elements are compared with arrays of the same strides,
+/// type and size that begin at the same address, packed ones with all packed arrays that overlap them.
 class tied_arrays {
  public:
   /// Stored leaf `index` is loaded into all of `view`.
   void add(const memory_view& view, const device_copies* device, std::size_t index);
 
-  /// The paths in the checkpoint of arrays that share memory and differ in it. Reads the values of arrays that share memory. O(n log n).
+  /// The paths in the checkpoint of arrays that share memory and differ in it. Reads the values of arrays that share
+  /// memory. O(n log n).
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> find_conflicts(fetched_leaves& by,
                                                                                 const catalog& from);
 
@@ -151,8 +152,8 @@ class applier final : public loader {
 
  private:
   void add(memory_view view, const device_copies* device) override;
-  /// A large container only gets its memory here, so that its address is known. `growths` tells the caller to resize it, after touching the
-  /// pages of all such memory in parallel; the memory does not move by that.
+  /// A large container only gets its memory here, so that its address is known. `growths` tells the caller to resize
+  /// it, after touching the pages of all such memory in parallel; the memory does not move by that.
   void* resize(void* container, std::uint64_t from, std::uint64_t to, const contiguous_operations& how) override;
 
   copy_loader copies_;
@@ -167,18 +168,19 @@ class applier final : public loader {
   std::vector<read_heap> heaps_;
 };
 
-/// The constructor compares everything and changes nothing. `apply` changes sizes, keys and pointees, and lists where to read
-/// the arrays.
+/// The constructor compares everything and changes nothing. `apply` changes sizes, keys and pointees, and lists where
+/// to read the arrays.
 class load_plan {
  public:
-  /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have, `errc::invalid` for an
-  /// exception of a user's code. `from` and `options` must outlive this object.
+  /// Throws `errc::mismatch` with all that does not fit, `errc::corrupt` for contents that no state can have,
+  /// `errc::invalid` for an exception of a user's code. `from` and `options` must outlive this object.
   load_plan(any_mutable_state state, const catalog& from, const match_options& options, rank_info here = {});
 
   [[nodiscard]] match_report& report() noexcept { return checker_->report(); }
   [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return checker_->regions(); }
 
-  /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and calls `finish`.
+  /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and
+  /// calls `finish`.
   void apply();
 
   /// Copies what was read to the devices where it belongs.

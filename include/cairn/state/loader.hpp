@@ -28,7 +28,8 @@ inline std::string only_pointers_share(const std::string& first) {
          "filter";
 }
 
-/// What to do where the checkpoint has another kind of object at the path. Without the whole state there is nothing to load.
+/// What to do where the checkpoint has another kind of object at the path. Without the whole state there is nothing to
+/// load.
 inline std::string_view how_to_load_another_kind(std::string_view path) {
   return path.empty() ? "; load it into an object of that kind" : "; leave it out with filter";
 }
@@ -57,8 +58,8 @@ struct load_progress {
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
 };
 
-/// Structure comes from the checkpoint. What happens to arrays and problems is up to the derived classes: `checker`, `applier`, and
-/// `copy_loader`, for the private copies of both.
+/// Structure comes from the checkpoint. What happens to arrays and problems is up to the derived classes: `checker`,
+/// `applier`, and `copy_loader`, for the private copies of both.
 class loader : public walker {
  public:
   [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::apply; }
@@ -107,8 +108,8 @@ class loader : public walker {
   virtual void record(std::string_view path, const std::string& problem) = 0;
 
  protected:
-  /// `null`: the answer where the checkpoint has a null pointer or an empty optional. `fresh`: where the load needs a new object, since there
-  /// is none, or one that is const, of another type, or filled by another path.
+  /// `null`: the answer where the checkpoint has a null pointer or an empty optional. `fresh`: where the load needs a
+  /// new object, since there is none, or one that is const, of another type, or filled by another path.
   loader(walk_position& at, load_progress& load, presence null, presence fresh) noexcept
       : walker(at), load_(load), null_(null), fresh_(fresh) {}
 
@@ -138,12 +139,14 @@ class loader : public walker {
   unsigned prototypes_ = 0;  // in which the walk is
 
  private:
-  /// Whether an array of numbers takes the stored size also if it is not empty: as its class says, in the second walk, and in what the load makes.
+  /// Whether an array of numbers takes the stored size also if it is not empty: as its class says, in the second walk,
+  /// and in what the load makes.
   [[nodiscard]] bool takes_sizes() const noexcept { return at_.takes_sizes || prototypes_ > 0; }
-  /// Whether an array or container that is not empty keeps its size, and not that of the `stored` one, which is another. `is_array`: of numbers.
+  /// Whether an array or container that is not empty keeps its size, and not that of the `stored` one, which is
+  /// another. `is_array`: of numbers.
   [[nodiscard]] bool keeps_size(std::string_view stored, bool is_array);
-  /// The entry of that kind, which is used then; null if there is none: the object then keeps its structure. A missing entry is reported if
-  /// Cairn wrote the checkpoint, and one of another kind is rejected.
+  /// The entry of that kind, which is used then; null if there is none: the object then keeps its structure. A missing
+  /// entry is reported if Cairn wrote the checkpoint, and one of another kind is rejected.
   const structure_entry* take_entry(structure_entry::kind kind);
   /// The entry of that kind, which may be missing.
   const structure_entry* take_entry_if_stored(structure_entry::kind kind);
@@ -152,12 +155,13 @@ class loader : public walker {
   /// Loads an object of an older version at once, or all objects of a column; in the check, new ones.
   void migrate(void* object, const version_operations& how);
   void run_migration(void* object, const version_operations& how, std::uint64_t rows);
-  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of its number.
+  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of
+  /// its number.
   template <class Now>
   void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
-  /// Loads one object into another form of it: an object, a holder (an optional or a pointer) of one, or a container of one. Redirects the path
-  /// of the content, and returns an entry as the state's form has it; null if the forms do not differ so. `found`: the entry that is stored,
-  /// or null.
+  /// Loads one object into another form of it: an object, a holder (an optional or a pointer) of one, or a container of
+  /// one. Redirects the path of the content, and returns an entry as the state's form has it; null if the forms do not
+  /// differ so. `found`: the entry that is stored, or null.
   const structure_entry* find_other_form(structure_entry::kind kind, const structure_entry* found);
   [[nodiscard]] std::uint64_t elements_of_array();
   /// Whether the checkpoint has elements of the current container.
@@ -167,8 +171,8 @@ class loader : public walker {
 
   /// Whether a container can get the stored size. Else rejects the container.
   [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);
-  /// How many objects a container in the checkpoint can have: as many as there are entries. Objects of an empty type have none; of these, 2^20
-  /// are allowed.
+  /// How many objects a container in the checkpoint can have: as many as there are entries. Objects of an empty type
+  /// have none; of these, 2^20 are allowed.
   [[nodiscard]] std::uint64_t most_objects(bool empty_elements) const noexcept;
   /// errc::corrupt: more objects than that.
   void check_size(std::uint64_t size, bool empty_elements) const;
@@ -186,8 +190,8 @@ class loader : public walker {
   presence fresh_;
 };
 
-/// Fills the private copies of a load, whose values are put into the state afterwards. Changes them at once, in both walks. Reports problems
-/// and arrays to the walker of the state.
+/// Fills the private copies of a load, whose values are put into the state afterwards. Changes them at once, in both
+/// walks. Reports problems and arrays to the walker of the state.
 class copy_loader final : public loader {
  public:
   /// `whole`: the answer for a copy of which the checkpoint has all, if it is not inside another copy.

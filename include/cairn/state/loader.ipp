@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions of loader.hpp, but those for sequences, maps and pointers: walk_sequence.ipp, walk_map.ipp, loader_pointers.ipp.
+// Definitions of loader.hpp, but those for sequences, maps and pointers: walk_sequence.ipp, walk_map.ipp,
+// loader_pointers.ipp.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tables of functions: the operations of a type that the walker needs. The walker itself is free of templates over the state. Where a table
-// has a null function pointer, the type does not have that operation.
+// Tables of functions: the operations of a type that the walker needs. The walker itself is free of templates over the
+// state. Where a table has a null function pointer, the type does not have that operation.
 #pragma once
 
 #include <cstddef>
@@ -50,8 +50,8 @@ struct content_operations {
 /// What an operation does with an object in a holder or a map.
 enum class access : unsigned char { find, make, remove };
 
-/// Finds, makes or removes the content of a holder. Returns its address after that; null if there is none. After `make`, null means that its
-/// type has neither a default constructor nor a function `make` of an adapter.
+/// Finds, makes or removes the content of a holder. Returns its address after that; null if there is none. After
+/// `make`, null means that its type has neither a default constructor nor a function `make` of an adapter.
 using access_function = void* (*)(void* holder, access what);
 
 struct optional_operations {
@@ -149,8 +149,8 @@ struct contiguous_operations {
   void* (*sample)();  ///< stands for an element of an empty container; neither read nor written
   /// Resizes and returns the first element. Null if the container cannot be resized.
   void* (*resize)(void* container, std::uint64_t size);
-  /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does nothing, if
-  /// the capacity suffices already. Null if the container cannot reserve.
+  /// Empties the container, reserves memory, and returns the place of the first element. Returns null, and does
+  /// nothing, if the capacity suffices already. Null if the container cannot reserve.
   void* (*reserve)(void* container, std::uint64_t size);
   enum class content : unsigned char {
     objects,
@@ -167,7 +167,8 @@ struct map_operations {
   object_operations value;
   bool values_move;                                            ///< if others are inserted or removed
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
-  /// errc::mismatch: two of the keys are equal for the map, or it cannot have as many, or has no comparator or hash function.
+  /// errc::mismatch: two of the keys are equal for the map, or it cannot have as many, or has no comparator or hash
+  /// function.
   void (*check_keys)(const void* map, const std::vector<std::string>& keys);
   bool (*is_key)(const std::string& key);
   /// Finds, makes or removes the value of a key. Returns its address after that; null if there is none.
@@ -187,10 +188,12 @@ struct entries_operations {
   std::size_t key_width;                     ///< bytes per key
   void* (*make_keys)(std::uint64_t count);   ///< an array of keys
   void (*destroy_keys)(void* keys);
-  /// Whether the map has these keys in this order, bit for bit; keys that only compare equal are not enough. errc::mismatch: it has no comparator or hash function.
+  /// Whether the map has these keys in this order, bit for bit; keys that only compare equal are not enough.
+  /// errc::mismatch: it has no comparator or hash function.
   bool (*has_keys)(void* map, void* keys, std::uint64_t count);
   bool can_make;  ///< whether `set_keys` can make values
-  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::mismatch: a key occurs twice.
+  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::mismatch: a key occurs
+  /// twice.
   std::vector<void*> (*set_keys)(void* map, const void* keys, std::uint64_t count);
   void* (*make_like)(const void* map);  ///< an empty map with the same comparator or hash function
   void (*destroy)(void* map);
@@ -206,10 +209,11 @@ struct copy_operations {
   void (*put)(void* object, void* copy);  ///< may move from the copy
   /// Throws if the copy does not fit this object. Gives lines for match_report::replaced, which go on after the path.
   std::vector<std::string> (*check)(const void* object, const void* copy);
-  /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May move from the copy.
+  /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May
+  /// move from the copy.
   void (*try_put)(const void* object, void* copy);
-  /// Calls `action` with the memory of the elements that `put` frees; if `copy` is null, of all elements. Null: the object has no elements that the
-  /// program can refer to.
+  /// Calls `action` with the memory of the elements that `put` frees; if `copy` is null, of all elements. Null: the
+  /// object has no elements that the program can refer to.
   void (*for_each_freed)(void* object, const void* copy, void* context,
                          void (*action)(void* context, const void* memory, std::size_t bytes));
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds parts of a state that are in memory which a load frees or moves, since the object that owns this memory gets another structure.
+// Finds parts of a state that are in memory which a load frees or moves, since the object that owns this memory gets
+// another structure.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,9 @@ namespace cairn::inline v0_1::detail {
   return path.starts_with(outer) && (outer.empty() || path.size() == outer.size() || path[outer.size()] == '.');
 }
 
-/// An object that owns others: a container, an optional, a variant, a pointer. `type` is the address of the operations of its type: an object and
-/// its first member have the same address. `content`: of a pointer, the address of the object that it owns.
+/// An object that owns others: a container, an optional, a variant, a pointer. `type` is the address of the operations
+/// of its type: an object and its first member have the same address. `content`: of a pointer, the address of the
+/// object that it owns.
 struct owner {
   const void* object = nullptr;
   const void* type = nullptr;
@@ -59,9 +61,10 @@ struct freed_objects {
   std::unordered_map<owner, destroyed_parts, owner::hash> parts;
 };
 
-/// Finds objects and arrays that a load keeps, but whose memory it frees. The state is walked three times. The first walk finds the shared
-/// objects that are kept. The second one finds the memory of the parts that are destroyed. The third one finds the kept parts that are in that
-/// memory. These are no fault where they belong to the owner of the memory, under any path of that owner. Private copies are not searched.
+/// Finds objects and arrays that a load keeps, but whose memory it frees. The state is walked three times. The first
+/// walk finds the shared objects that are kept. The second one finds the memory of the parts that are destroyed. The
+/// third one finds the kept parts that are in that memory. These are no fault where they belong to the owner of the
+/// memory, under any path of that owner. Private copies are not searched.
 class overlap_search final : public walker {
  public:
   struct overlap {

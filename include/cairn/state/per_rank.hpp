@@ -9,11 +9,11 @@ namespace cairn::inline v0_1 {
 /// The default of `per_rank`: a checkpoint of another number of ranks does not load.
 struct refuse_other_ranks {};
 
-/// State of one rank alone: a random engine, a data cursor. Every rank of a group saves its own value and loads that value again. The value of
-/// rank i is stored as `<path>.rank<i>`; a process without a group is rank 0 of 1.
+/// State of one rank alone: a random engine, a data cursor. Every rank of a group saves its own value and loads that
+/// value again. The value of rank i is stored as `<path>.rank<i>`; a process without a group is rank 0 of 1.
 ///
-/// On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank, unsigned ranks) -> T` makes this rank's value
-/// from those of all ranks that saved; without one the load fails (errc::mismatch).
+/// On another number of ranks `Redistribute::redistribute(std::vector<T> saved, unsigned rank, unsigned ranks) -> T`
+/// makes this rank's value from those of all ranks that saved; without one the load fails (errc::mismatch).
 template <class T, class Redistribute = refuse_other_ranks>
 struct per_rank {
   T value{};  ///< of this rank

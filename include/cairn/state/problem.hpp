@@ -87,8 +87,8 @@ enum class problem : unsigned char {
   enum_names
 };
 
-/// Whether a container has the problem because of its elements or keys. If these have a problem of their own, that is the cause, and is reported
-/// instead.
+/// Whether a container has the problem because of its elements or keys. If these have a problem of their own, that is
+/// the cause, and is reported instead.
 consteval bool is_of_content(problem what) {
   return what == problem::const_content || what == problem::not_assigned || what == problem::no_default_constructor ||
          what == problem::keys_without_order || what == problem::span_of_objects || what == problem::array_of_objects;

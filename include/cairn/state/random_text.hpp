@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text of a random engine or distribution. A text from a file may be hostile. It is taken only if the object that it makes is safe to use: a
-// draw reads and writes only the object's own memory, and it ends.
+// The text of a random engine or distribution. A text from a file may be hostile. It is taken only if the object that
+// it makes is safe to use: a draw reads and writes only the object's own memory, and it ends.
 #pragma once
 
 #include <concepts>
@@ -79,13 +79,14 @@ struct random_operations {
 /// The text that the object streams, in the classic locale and with all digits.
 std::string write_random(const void* object, const random_operations& how);
 
-/// The same for a type that is not an engine of the standard library: tests with `fresh` that the text can be read back. A discrete
-/// distribution divides its weights by their sum each time that it is read, which can change the last bits: where it does, the text has
-/// other weights, which give the same probabilities. errc::invalid: it cannot be read back.
+/// The same for a type that is not an engine of the standard library: tests with `fresh` that the text can be read
+/// back. A discrete distribution divides its weights by their sum each time that it is read, which can change the last
+/// bits: where it does, the text has other weights, which give the same probabilities. errc::invalid: it cannot be read
+/// back.
 std::string write_tested(const void* object, void* fresh, const random_operations& how);
 
-/// Reads such a text into `fresh`. errc::mismatch: it is not the text of such an object, or of one whose draws would not end: mostly
-/// that of another type, as the checksums of texts are verified. O(size).
+/// Reads such a text into `fresh`. errc::mismatch: it is not the text of such an object, or of one whose draws would
+/// not end: mostly that of another type, as the checksums of texts are verified. O(size).
 void read_random(const std::string& from, void* fresh, const random_operations& how);
 
 template <class T>

@@ -31,7 +31,7 @@ std::string write_random(const void* object, const random_operations& how) {
   return std::move(text).str();
 }
 
-/// Takes the last number off a text of numbers with one space between two. Nullopt: that is no number, or not `least` to `most`.
+/// Takes the last number off a text of numbers with one space between two. Nullopt: none of `least` to `most`.
 inline std::optional<std::uint64_t> last_number(std::string_view& text, std::uint64_t least, std::uint64_t most) {
   const std::size_t space = text.rfind(' ');
   const auto number = text.substr(space + 1);  // npos + 1 is 0
@@ -41,8 +41,8 @@ inline std::optional<std::uint64_t> last_number(std::string_view& text, std::uin
   return value;
 }
 
-/// Takes the numbers of an engine and of its bases off the end of a text. Returns false for numbers that no such engine has: indices
-/// beyond its words, words that are too large, and words from which it draws the same number for ever.
+/// Takes the numbers of an engine and of its bases off the end of a text. Returns false for numbers that no such engine
+/// has: indices beyond its words, words that are too large, and words from which it draws the same number for ever.
 inline bool take_engine(std::string_view& text, const engine_text& engine) {
   using kind = engine_text::kind;
   switch (engine.what) {
@@ -88,7 +88,7 @@ inline bool take_engine(std::string_view& text, const engine_text& engine) {
 /// What the text of a distribution consists of, and the parameters with which each draw ends.
 struct distribution_text {
   std::string_view name;
-  /// p: a parameter; s: a number that a normal distribution has kept, or none; N: a standard normal distribution; G: a gamma distribution.
+  /// p: a parameter; s: a number that a normal distribution has kept, or none; N: standard normal; G: gamma.
   std::string_view parts;
   bool (*ends)(long double a, long double b, const random_operations& how);
 };
@@ -100,7 +100,7 @@ inline bool is_positive(long double number, const random_operations& how) {
 /// For a Poisson distribution whose mean is drawn: few means are so large that its numbers cannot be drawn.
 inline bool is_small(long double mean, const random_operations& how) { return mean <= how.most / 16; }
 
-/// Whether a gamma distribution can draw such means for a negative binomial one: `a` is a number of successes, `b` is (1 - p) / p.
+/// Whether a gamma distribution can draw such means for a negative binomial one, with `a` successes, `b` = (1 - p) / p.
 inline bool draws_means(long double a, long double b, const random_operations& how) {
   return a >= 1 && (b >= 1e-20L || (b == 0 && !how.asserts)) && is_small(a * b, how);
 }
@@ -225,11 +225,12 @@ inline bool read_text(const std::string& from, void* fresh, const random_operati
   return false;
 }
 
-/// Weights that a discrete distribution, which divides them by their sum, turns into these probabilities; empty if none are found.
-/// It looks for a factor that is the sum, as rounded, of the probabilities times the factor: of about sqrt(probabilities) factors one is.
+/// Weights that a discrete distribution, which divides them by their sum, turns into these probabilities; empty if none
+/// are found. It looks for a factor that is the sum, as rounded, of the probabilities times the factor: of about
+/// sqrt(probabilities) factors one is.
 inline std::vector<double> weights_of(std::span<const double> probabilities) {
   constexpr std::size_t most_divisions = std::size_t{1} << 28U;  // about a second
-  // As long as no weight has a larger exponent than its probability, some weight divided by the factor is the probability.
+  // While no weight has a larger exponent than its probability, some weight over the factor is the probability.
   double range = 1;
   for (const double each : probabilities) {
     const auto digits = std::bit_cast<std::uint64_t>(each) & ((std::uint64_t{1} << 52U) - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The fields of a plain aggregate, by reference, type and name. The references come from Boost.PFR, or from own structured
-// bindings for records that PFR cannot read; the names from the compiler's spelling of a pointer to a member of an object that
-// is never made.
+// The fields of a plain aggregate, by reference, type and name. The references come from Boost.PFR, or from own
+// structured bindings for records that PFR cannot read; the names from the compiler's spelling of a pointer to a member
+// of an object that is never made.
 #pragma once
 
 #include <cstddef>
@@ -95,11 +95,14 @@ template <class Record>
 inline constexpr bool is_bindable = counted_fields<Record>.known && counted_fields<Record>.bases_are_empty &&
                                     !counted_fields<Record>.has_union && arity<Record> <= max_fields;
 
-/// True for a record of plain values, whose fields Boost.PFR reads. Others it may fail to compile, depending on its version and on the
-/// compiler:
-/// - it counts the elements of a C array one by one, may not count fields of which one needs an initializer, and refuses base classes;
-/// - while it counts, it copies fields whose type claims to be copyable, which is an error for `std::vector<std::unique_ptr<T>>`;
-/// - before 1.87 it tries up to 8 initializers per byte of the record, and causes an internal error of g++ 12 where a default member
+/// True for a record of plain values, whose fields Boost.PFR reads. Others it may fail to compile, depending on its
+/// version and on the compiler:
+/// - it counts the elements of a C array one by one, may not count fields of which one needs an initializer, and
+///   refuses base classes;
+/// - while it counts, it copies fields whose type claims to be copyable, which is an error for
+///   `std::vector<std::unique_ptr<T>>`;
+/// - before 1.87 it tries up to 8 initializers per byte of the record, and causes an internal error of g++ 12 where a
+///   default member
 ///   initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
 template <class Record>
 consteval bool can_pfr_read() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Refuses a state that cannot be saved or loaded: the first such part of its type becomes one static_assert, which names it.
+// Refuses a state that cannot be saved or loaded: the first such part of its type becomes one static_assert, which
+// names it.
 #pragma once
 
 #include <type_traits>
@@ -11,8 +12,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these assertions fails; the
-/// last two arguments are there for its message. refuse_lines.hpp has further ones.
+/// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these
+/// assertions fails; the last two arguments are there for its message. refuse_lines.hpp has further ones.
 template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
 requires(!is_of_lines(Problem))
 consteval walk_function checked_walk() {

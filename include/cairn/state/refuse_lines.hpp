@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Refuses a state because of a line that one of its classes has for Cairn, or because of a type of another library. refuse.hpp has the other
-// reasons: a function template would be too long with all of them.
+// Refuses a state because of a line that one of its classes has for Cairn, or because of a type of another library.
+// refuse.hpp has the other reasons: a function template would be too long with all of them.
 #pragma once
 
 #include "cairn/state/operations.hpp"
@@ -23,8 +23,8 @@ inline constexpr part_text part_in =
 template <problem One, problem Other>
 inline constexpr bool is_not = One != Other;
 
-/// The same as the function in refuse.hpp, for problems of which one of these assertions fails. A function that it calls would make the
-/// message longer.
+/// The same as the function in refuse.hpp, for problems of which one of these assertions fails. A function that it
+/// calls would make the message longer.
 template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
 requires(is_of_lines(Problem))
 consteval walk_function checked_walk() {

@@ -56,15 +56,16 @@ class sharded {
   box_copies copies_;
 };
 
-/// Each rank of a group holds a box of an array of shape `whole`: `tensor` is that of this rank, and its first element has the index `first` there. The boxes
-/// of all ranks cover the array, and do not overlap, except for `copies` of the same box: if `copies.count` ranks hold it, each has another number. A
-/// checkpoint has one array of shape `whole`, as if one process had saved it, and each rank loads its box, which may be another one than the ranks have
-/// saved. The result refers to the tensor; it is a part of a state: of `cairn::state`, or passed to the `field` of an adapter.
+/// Each rank of a group holds a box of an array of shape `whole`: `tensor` is that of this rank, and its first element
+/// has the index `first` there. The boxes of all ranks cover the array, and do not overlap, except for `copies` of the
+/// same box: if `copies.count` ranks hold it, each has another number. A checkpoint has one array of shape `whole`, as
+/// if one process had saved it, and each rank loads its box, which may be another one than the ranks have saved. The
+/// result refers to the tensor; it is a part of a state: of `cairn::state`, or passed to the `field` of an adapter.
 ///
 /// T: a tensor, or a contiguous range of numbers, which is of one dimension. A load does not resize it.
 ///
-/// A save throws errc::invalid for a box that is not inside, and where the boxes leave a gap or overlap; a load errc::mismatch where the array in the
-/// checkpoint has another shape or type.
+/// A save throws errc::invalid for a box that is not inside, and where the boxes leave a gap or overlap; a load
+/// errc::mismatch where the array in the checkpoint has another shape or type.
 template <class T>
 [[nodiscard]] sharded<T> shard_of(T& tensor, extents whole, extents first, box_copies copies = {}) {
   static_assert(!std::is_const_v<T>, "cairn: shard_of needs a tensor that can be loaded into, and this one is const");
@@ -78,7 +79,8 @@ struct adapter<sharded<T>> {
   static any_tensor_view view(const sharded<T>& box) { return box.view(); }
 };
 
-/// Passes the parts of an adapted object to Cairn. `fields` must pass the same parts for the purposes `check` and `apply` of one load.
+/// Passes the parts of an adapted object to Cairn. `fields` must pass the same parts for the purposes `check` and
+/// `apply` of one load.
 class adapter_field {
  public:
   explicit adapter_field(detail::walker& w) noexcept : walker_(&w) {}
@@ -95,15 +97,16 @@ class adapter_field {
     (*this)(name, box);
   }
 
-  /// Why `fields` is called. It may change the object only for the purpose `apply`: to make parts that the checkpoint has and the object
-  /// lacks. The arrays of the parts must then stay where they are until the load ends.
+  /// Why `fields` is called. It may change the object only for the purpose `apply`: to make parts that the checkpoint
+  /// has and the object lacks. The arrays of the parts must then stay where they are until the load ends.
   [[nodiscard]] cairn::purpose purpose() const noexcept { return walker_->purpose(); }
 
-  /// Whether the checkpoint has the part `name`, or parts of it, and the load's filter selects it. False if the purpose is `describe`.
+  /// Whether the checkpoint has the part `name`, or parts of it, and the load's filter selects it. False if the purpose
+  /// is `describe`.
   [[nodiscard]] bool stored(std::string_view name) const { return walker_->has_stored(name); }
 
-  /// For the purpose `check`: the part `name`, which the object lacks and which `fields` makes for the purpose `apply`. `temporary` is
-  /// checked in its place. errc::invalid: another purpose.
+  /// For the purpose `check`: the part `name`, which the object lacks and which `fields` makes for the purpose `apply`.
+  /// `temporary` is checked in its place. errc::invalid: another purpose.
   template <class Member>
   void prototype(std::string_view name, Member temporary) const {
     walker_->require_check(name);

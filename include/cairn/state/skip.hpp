@@ -12,8 +12,9 @@
 
 namespace cairn::inline v0_1 {
 
-/// A member that is not state: no checkpoint has it, and a load leaves it as it is. In an element that a load makes, it has its default
-/// value. It acts as the `T`: `*member`, `member->x`, `member = value`, or `member` where a `T&` is needed.
+/// A member that is not state: no checkpoint has it, and a load leaves it as it is. In an element that a load makes, it
+/// has its default value. It acts as the `T`: `*member`, `member->x`, `member = value`, or `member` where a `T&` is
+/// needed.
 template <class T>
 struct skip {
   T value{};  ///< the member itself
@@ -35,8 +36,8 @@ struct skip {
   [[nodiscard]] operator const T&() const noexcept { return value; }
 };
 
-/// Names of members. A public line `using cairn_skip = cairn::names<"cache", "lock">;` of a struct says that these members are not state,
-/// as if each was a `cairn::skip`. A name that no member has is an error.
+/// Names of members. A public line `using cairn_skip = cairn::names<"cache", "lock">;` of a struct says that these
+/// members are not state, as if each was a `cairn::skip`. A name that no member has is an error.
 template <detail::name_text... Names>
 struct names {
   /// How many names.

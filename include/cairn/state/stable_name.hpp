@@ -11,11 +11,12 @@ namespace cairn::inline v0_1::detail {
 /// The name of the type in C++, for messages.
 [[nodiscard]] std::string readable_name(const std::type_info& type);
 
-/// The name in the same spelling, whether g++ or clang spelled it: "box<unsigned long>" for "box<long unsigned int>", and
-/// "box<std::basic_string<char>>" for "box<std::__cxx11::basic_string<char> >". Other names stay as they are.
+/// The name in the same spelling, whether g++ or clang spelled it: "box<unsigned long>" for "box<long unsigned int>",
+/// and "box<std::basic_string<char>>" for "box<std::__cxx11::basic_string<char> >". Other names stay as they are.
 [[nodiscard]] std::string portable_name(std::string_view spelled);
 
-/// `portable_name(spelled)` with the inline namespaces that clang leaves out. `full`: the name with all namespaces and template arguments.
+/// `portable_name(spelled)` with the inline namespaces that clang leaves out. `full`: the name with all namespaces and
+/// template arguments.
 [[nodiscard]] std::string with_inline_namespaces(std::string_view spelled, std::string_view full);
 
 /// The stored name of a type that the compiler spells like that.
@@ -23,7 +24,8 @@ namespace cairn::inline v0_1::detail {
   return with_inline_namespaces(spelled, readable_name(type));
 }
 
-/// False for a name that compilers spell in ways that no rule makes equal: with an object or a literal as template argument.
+/// False for a name that compilers spell in ways that no rule makes equal: with an object or a literal as template
+/// argument.
 [[nodiscard]] consteval bool has_portable_name(std::string_view spelled) {
   constexpr std::string_view anonymous = "{anonymous}";
   for (std::size_t i = 0; i < spelled.size(); ++i) {

@@ -64,9 +64,10 @@ void walk_references(walker& w, void* all);
 
 }  // namespace detail
 
-/// Objects that are saved and loaded together, where no struct has them: `cairn::state all{{"model", model}, {"rng", rng}};` is used as a
-/// struct of these members is, and gives the same checkpoints. It refers to the objects, so these have to live as long; a copy refers to
-/// the same objects. A value may be another `cairn::state`. errc::invalid: a name that is empty, has a '.', or is there twice.
+/// Objects that are saved and loaded together, where no struct has them: `cairn::state all{{"model", model}, {"rng",
+/// rng}};` is used as a struct of these members is, and gives the same checkpoints. It refers to the objects, so these
+/// have to live as long; a copy refers to the same objects. A value may be another `cairn::state`. errc::invalid: a
+/// name that is empty, has a '.', or is there twice.
 class state : public detail::named_references {
  public:
   /// A name and the object that it refers to, another state, or a box of a larger array.

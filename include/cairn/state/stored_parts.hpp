@@ -21,9 +21,9 @@ class walker;
 struct type_id;
 }  // namespace detail
 
-/// The stored parts of the object that `cairn_migrate` changes. All members but those that are new `since` a later version have been loaded
-/// before. A load calls `cairn_migrate` twice: first on a new object, before it changes the state, and then on the object of the state. An
-/// exception is a mismatch, and leaves the state as it was.
+/// The stored parts of the object that `cairn_migrate` changes. All members but those that are new `since` a later
+/// version have been loaded before. A load calls `cairn_migrate` twice: first on a new object, before it changes the
+/// state, and then on the object of the state. An exception is a mismatch, and leaves the state as it was.
 class stored_parts {
  public:
   /// The version of the class that stored the object; 0: it had none.
@@ -32,8 +32,8 @@ class stored_parts {
   /// Whether the checkpoint has the part `name`, or parts of it.
   [[nodiscard]] bool has(std::string_view name) const;
 
-  /// The stored part `name` as a `P`, of any type that Cairn can load. In a sequence of objects of fixed layout, a P of fixed layout. If the
-  /// checkpoint does not have it, or has something else there, the load fails as for a member.
+  /// The stored part `name` as a `P`, of any type that Cairn can load. In a sequence of objects of fixed layout, a P of
+  /// fixed layout. If the checkpoint does not have it, or has something else there, the load fails as for a member.
   template <class P>
   [[nodiscard]] P get(std::string_view name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a checkpoint has at the paths of a state, as a load's options rename and filter it, and what of it the load uses; and the stored size of
-// containers that are saved as columns.
+// What a checkpoint has at the paths of a state, as a load's options rename and filter it, and what of it the load
+// uses; and the stored size of containers that are saved as columns.
 #pragma once
 
 #include <cstddef>
@@ -45,15 +45,18 @@ class stored_state {
   [[nodiscard]] std::string stored_path(std::string_view path) const;
   /// From now on the object at `path` is loaded from what is stored for `other`. Both are paths in the state.
   void redirect(std::string_view path, std::string_view other);
-  /// The state has a holder (an optional or a pointer) at `path`, and the checkpoint has only its content, under the same path: notes that. If
-  /// the walk then passes the content as the part `value` of the holder, `redirect_content` redirects that part to the content.
+  /// The state has a holder (an optional or a pointer) at `path`, and the checkpoint has only its content, under the
+  /// same path: notes that. If the walk then passes the content as the part `value` of the holder, `redirect_content`
+  /// redirects that part to the content.
   void note_content(std::string_view path) { content_paths_.try_emplace(std::string(path), redirected(path)); }
   void redirect_content(std::string_view path);
-  /// If what `find_holder` finds is a container of one element: redirects its path to that element. Returns whether it did.
+  /// If what `find_holder` finds is a container of one element: redirects its path to that element. Returns whether it
+  /// did.
   bool redirect_to_only_element(std::string_view path);
 
-  /// From now on the object at `path` is loaded from what is stored there, since it shares that object, and the walk comes to the other owner later, or
-  /// never. Returns the entry there; null if a part of the state has loaded it, the filter leaves it out, or paths are renamed.
+  /// From now on the object at `path` is loaded from what is stored there, since it shares that object, and the walk
+  /// comes to the other owner later, or never. Returns the entry there; null if a part of the state has loaded it, the
+  /// filter leaves it out, or paths are renamed.
   const structure_entry* redirect_to_owner(std::string_view path, const std::string& stored);
 
   /// Whether the filter selects what is stored there.
@@ -65,8 +68,8 @@ class stored_state {
 
   /// The leaf, or the earlier leaf that a `same` entry names; npos if there is none.
   [[nodiscard]] std::size_t find_leaf(std::string_view stored) const;
-  /// Looks at the object at `path`, then at those around it, for one that nothing has used yet and that is stored as a container, as null or
-  /// as an object that another path has. Returns the path of the first; empty if there is none.
+  /// Looks at the object at `path`, then at those around it, for one that nothing has used yet and that is stored as a
+  /// container, as null or as an object that another path has. Returns the path of the first; empty if there is none.
   [[nodiscard]] std::string_view find_holder(std::string_view path) const;
   /// The same for the objects around the one at `path`: one that is stored as an array.
   [[nodiscard]] std::string_view find_array(std::string_view path) const;
@@ -74,8 +77,8 @@ class stored_state {
   [[nodiscard]] bool is_same_object(std::string_view path) const;
   /// The entry, or null.
   [[nodiscard]] const structure_entry* find_entry(std::string_view path) const;
-  /// The stored leaf; null if there is none. Also null if another path has it, by a `same` entry, and it has `count` numbers: the array then
-  /// keeps its shape.
+  /// The stored leaf; null if there is none. Also null if another path has it, by a `same` entry, and it has `count`
+  /// numbers: the array then keeps its shape.
   [[nodiscard]] const stored_leaf* leaf(std::string_view path, std::uint64_t count) const;
   /// The first leaf below the path that the filter selects, or null. An empty path is that of the whole state.
   [[nodiscard]] const stored_leaf* first_below(std::string_view path) const;
@@ -84,8 +87,8 @@ class stored_state {
   /// The same, if the filter selects it or a part of it.
   [[nodiscard]] bool has_part(std::string_view path) const { return is_stored(path) && selects(path); }
 
-  /// Whether one object at both paths cannot be loaded: the checkpoint has other structure or values at them or below, as far as the filter
-  /// selects them. Reads the values.
+  /// Whether one object at both paths cannot be loaded: the checkpoint has other structure or values at them or below,
+  /// as far as the filter selects them. Reads the values.
   [[nodiscard]] bool conflict(std::string_view path, std::string_view other) const;
 
   /// The bytes of all leaves.
@@ -98,8 +101,8 @@ class stored_state {
   void use_entry(const structure_entry& entry) { used_entries_.insert(&entry); }
   /// All at and below the path. An empty path is that of the whole state.
   void use_all(std::string_view path);
-  /// The paths in the checkpoint of what the filter selects and nothing uses, sorted. An object of which nothing is used is there once,
-  /// without its parts, if the checkpoint has an entry for it.
+  /// The paths in the checkpoint of what the filter selects and nothing uses, sorted. An object of which nothing is
+  /// used is there once, without its parts, if the checkpoint has an entry for it.
   [[nodiscard]] std::vector<std::string> unexpected() const;
 
  private:
@@ -136,8 +139,8 @@ class size_probe final : public walker {
 
   shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
   void copy(void* /*object*/, const copy_operations& /*how*/) override {}
-  /// Members may have former names in the checkpoint. If none is stored, as in an object of an older version, any part of the object has as many
-  /// rows.
+  /// Members may have former names in the checkpoint. If none is stored, as in an object of an older version, any part
+  /// of the object has as many rows.
   void changed_members(const object_members& of, std::span<const change> changes) override {
     members(of);
     for (std::size_t i = 0; i < of.all.size(); ++i)

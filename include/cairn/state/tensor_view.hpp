@@ -13,8 +13,8 @@
 
 namespace cairn::inline v0_1 {
 
-/// `shape` elements at `data`. Element (i, j, ...) is at data[i * strides[0] + j * strides[1] + ...]; an empty `strides`
-/// means row-major and packed. The memory is the caller's: a save reads from it and a load writes into it.
+/// `shape` elements at `data`. Element (i, j, ...) is at data[i * strides[0] + j * strides[1] + ...]; an empty
+/// `strides` means row-major and packed. The memory is the caller's: a save reads from it and a load writes into it.
 template <class T>
 struct tensor_view {
   using value_type = T;
@@ -42,17 +42,18 @@ struct tensor_view {
 template <class T>
 inline constexpr bool is_container<tensor_view<T>> = true;
 
-/// How many ranks hold the same box of an array, and which of these copies this one is, from 0 on. Each of them saves its part of the box.
+/// How many ranks hold the same box of an array, and which of these copies this one is, from 0 on. Each of them saves
+/// its part of the box.
 struct box_copies {
   unsigned count = 1;   ///< ranks with this box
   unsigned number = 0;  ///< which of them this one is
 };
 
-/// A view of an array whose element type is known at run time, and which may be in the memory of a device. A load into another
-/// element type than the stored one follows `load_options::convert`.
+/// A view of an array whose element type is known at run time, and which may be in the memory of a device. A load into
+/// another element type than the stored one follows `load_options::convert`.
 ///
-/// A default-made view stands for an array that does not exist yet, such as a null handle: it is saved as an empty array of U8. A load
-/// makes the array by `adapter<T>::resize`, with the stored shape and element type.
+/// A default-made view stands for an array that does not exist yet, such as a null handle: it is saved as an empty
+/// array of U8. A load makes the array by `adapter<T>::resize`, with the stored shape and element type.
 class any_tensor_view {
  public:
   any_tensor_view() = default;

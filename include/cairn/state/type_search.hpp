@@ -48,7 +48,8 @@ struct text_pieces {
   Rest rest;
 };
 
-/// A text as an argument of a template, of which compilers print all pieces. Each ends in a 0: they print numbers for one that does not.
+/// A text as an argument of a template, of which compilers print all pieces. Each ends in a 0: they print numbers for
+/// one that does not.
 template <const part_text& Text, std::size_t From = 0>
 consteval auto in_pieces() {
   constexpr auto piece = first_piece(Text.view().substr(From));

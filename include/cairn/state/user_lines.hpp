@@ -60,7 +60,8 @@ struct base_with_same_lines {
   operator Base() const noexcept;
 };
 
-/// Whether a base class of the aggregate has its `cairn_skip` or `cairn_changes`. C++ does not say which of the two classes contains the line.
+/// Whether a base class of the aggregate has its `cairn_skip` or `cairn_changes`. C++ does not say which of the two
+/// classes contains the line.
 template <class T>
 consteval bool shares_lines_with_base() {
   if constexpr ((has_skip_list<T> || has_changes<T>) && counted_fields<T>.bases > 0)
@@ -128,7 +129,8 @@ consteval auto record_types() {
     return field_types<Record>{};
 }
 
-/// Whether each object of type Part has a T in it, so that a T which is saved as a Part has no end. Looks through 16 types.
+/// Whether each object of type Part has a T in it, so that a T which is saved as a Part has no end. Looks through 16
+/// types.
 template <class Part, class T, int Depth = 0>
 consteval bool always_has() {
   if constexpr (std::is_same_v<Part, T>)

@@ -29,7 +29,8 @@ void walk_variant(walker& w, void* object, const variant_operations& how) {
   w.content(alternative.at(object, what == presence::make ? access::make : access::find), alternative.content);
 }
 
-/// The entry of that type; null if the pointer's list does not have it. `type` is null for a pointer without a list, which has one entry.
+/// The entry of that type; null if the pointer's list does not have it. `type` is null for a pointer without a list,
+/// which has one entry.
 template <class Entry>
 const Entry* entry_of_type(std::span<const Entry> types, const type_id* type) {
   if (!type) return &types.front();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Declares the walk functions of all types, tells which types have an entry in the structure, and has the tables of operations that the walker
-// needs to make objects of a type.
+// Declares the walk functions of all types, tells which types have an entry in the structure, and has the tables of
+// operations that the walker needs to make objects of a type.
 #pragma once
 
 #include "cairn/state/adapter.hpp"
@@ -11,7 +11,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say. walk.hpp has the definition.
+/// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say. walk.hpp has the
+/// definition.
 template <class T>
 void walk(walker& w, void* object);
 
@@ -36,8 +37,8 @@ consteval bool adds_entry() {
   }
 }
 
-/// True if `walk<T>` adds an entry (size, keys, engaged, index, type, same or ranks) at the path of the object itself. A path has at most
-/// one entry, so a holder that has one walks such a content as a part: `walker::content`.
+/// True if `walk<T>` adds an entry (size, keys, engaged, index, type, same or ranks) at the path of the object itself.
+/// A path has at most one entry, so a holder that has one walks such a content as a part: `walker::content`.
 template <class T>
 inline constexpr bool has_entry = adds_entry<T>();
 

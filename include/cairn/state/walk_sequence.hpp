@@ -22,12 +22,13 @@ namespace cairn::inline v0_1::detail {
 /// Walks elements that are not saved as columns, each with its index as path.
 void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 
-/// The operations of a container whose elements have a fixed layout and are contiguous. `Grows`: its size is data, whatever it holds.
+/// The operations of a container whose elements have a fixed layout and are contiguous. `Grows`: its size is data,
+/// whatever it holds.
 template <class T, bool Grows = false>
 struct contiguous_container {
   using element = typename T::value_type;
-  // `reserve` returns memory without elements, and the walk of a load notes addresses in it. So the elements have an implicit lifetime, the
-  // walk writes to none of them, and `clear` loses no members that are not state.
+  // `reserve` returns memory without elements, and the walk of a load notes addresses in it. So the elements have an
+  // implicit lifetime, the walk writes to none of them, and `clear` loses no members that are not state.
   static constexpr row_traits traits = traits_of_rows<element>();
   static constexpr bool can_reserve = implicit_lifetime<element> && std::is_move_constructible_v<element> &&
                                       !traits.has_skipped && !traits.is_filled_at_once && requires(T& object) {
@@ -128,8 +129,8 @@ struct opened_adaptor : T {
   using T::c;
 };
 
-/// The operations of std::priority_queue. To arrange one that is a heap changes nothing: std::make_heap may move equal elements, and each unit would
-/// parse <algorithm> for it.
+/// The operations of std::priority_queue. To arrange one that is a heap changes nothing: std::make_heap may move equal
+/// elements, and each unit would parse <algorithm> for it.
 template <class T>
 struct heap_of {
   struct opened : T {

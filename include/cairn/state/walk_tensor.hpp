@@ -73,8 +73,8 @@ struct tensor_operations {
   std::size_t size;  ///< of the tensor object, in bytes
 };
 
-/// Walks the tensor, and resizes it if the checkpoint has another shape. errc::invalid: the view's shape, strides or memory are
-/// impossible.
+/// Walks the tensor, and resizes it if the checkpoint has another shape. errc::invalid: the view's shape, strides or
+/// memory are impossible.
 void walk_tensor(walker& w, void* tensor, const tensor_operations& how);
 
 template <class T>

@@ -48,7 +48,8 @@ inline bool another_takes_shape(walker& w, const void* tensor, const tensor_oper
   }
 }
 
-/// Arrays of more elements are not made to try a shape, except for a tensor that contains its elements: that would take as long as the load.
+/// Arrays of more elements are not made to try a shape, except for a tensor that contains its elements: that would take
+/// as long as the load.
 inline constexpr std::uint64_t most_tried = std::uint64_t{1} << 20U;
 
 inline bool can_take_shape(walker& w, const void* tensor, const tensor_operations& how, const any_tensor_view& now,

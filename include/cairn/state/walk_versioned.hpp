@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Walks classes whose members have changed since older checkpoints: renamed, added and removed members, versions and migrations.
+// Walks classes whose members have changed since older checkpoints: renamed, added and removed members, versions and
+// migrations.
 #pragma once
 
 #include <cstddef>

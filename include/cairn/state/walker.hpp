@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walks a state: the interface between the walk functions of all types and what a walk is for: saving, checking or loading.
+// The interface between the walk functions of all types and the purposes of a walk: saving, checking, loading.
 #pragma once
 
 #include <cstddef>
@@ -89,9 +89,10 @@ enum class copy_answer {
   put     ///< give the object the value of the copy: second walk of a load, or an object in another private copy
 };
 
-/// Each type has one walk function, for all purposes. It passes the parts of an object to the walker and acts on the answers, which are about
-/// the current object. The purposes are derived classes: `describer` saves; `checker` compares with a checkpoint, in the first walk of a load,
-/// and changes nothing; `applier` changes the object, in the second one. The answers of this class walk all that an object has.
+/// Each type has one walk function, for all purposes. It passes the parts of an object to the walker and acts on the
+/// answers, which are about the current object. The purposes are derived classes: `describer` saves; `checker` compares
+/// with a checkpoint, in the first walk of a load, and changes nothing; `applier` changes the object, in the second
+/// one. The answers of this class walk all that an object has.
 class walker {
  public:
   walker(const walker&) = delete;
@@ -120,8 +121,8 @@ class walker {
   void packed_rows(std::string_view name, void* first, std::size_t width, walk_function walk);
   void prototype_part(std::string_view name, const object_operations& how);
 
-  /// Walks the content of the current object, a holder. Its path is that of the holder, or `<path>.value` if the content has an entry itself
-  /// (walk_object.hpp). Null: the load will make it.
+  /// Walks the content of the current object, a holder. Its path is that of the holder, or `<path>.value` if the
+  /// content has an entry itself (walk_object.hpp). Null: the load will make it.
   void content(void* object, const content_operations& how);
 
   /// An element of `type` at `memory`; in columns, the one in the first row.
@@ -134,13 +135,13 @@ class walker {
   void array(dtype type, unsigned components, void* memory, const extents& shape) {
     array(type, components, memory, shape, {});
   }
-  /// The same with strides, which count elements. Empty `strides`: packed. `device`: how to copy it if it is not on the host.
+  /// The same with strides in elements. Empty `strides`: packed. `device`: how to copy it if it is not on the host.
   void array(dtype type, unsigned components, void* memory, const extents& shape,
              const std::vector<std::int64_t>& strides, const device_copies* device = nullptr);
   /// The same for a box of a larger array. errc::invalid: it is not inside.
   void box_of_array(const any_tensor_view& view);
 
-  /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; each of its leaves stands for all rows.
+  /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; its leaves stand for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
 
   /// Walks a container of `size` elements, the first at `first`, as columns. `limits`: of `how.resize`.
@@ -164,8 +165,8 @@ class walker {
     return {found.address ? presence::walk : presence::keep, found.type};
   }
 
-  /// An object that several pointers may share. `object`: the whole object, null if there is none. Where a save walks it, call `shared_end`
-  /// after the walk.
+  /// An object that several pointers may share. `object`: the whole object, null if there is none. Where a save walks
+  /// it, call `shared_end` after the walk.
   [[nodiscard]] virtual shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) = 0;
   virtual void shared_end() {}
 
@@ -180,13 +181,14 @@ class walker {
   virtual void map(void* object, const map_operations& how);
   virtual void entries(void* map, const entries_operations& how);
 
-  /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks than
-  /// now is not an error.
+  /// The number of ranks that saved the current per-rank object; 0: keep it. With `takes_all`, another number of ranks
+  /// than now is no error.
   [[nodiscard]] virtual std::uint64_t saved_ranks(bool /*takes_all*/) { return at_.here.ranks; }
 
   virtual void copy(void* object, const copy_operations& how) = 0;
 
-  /// Returns the walker for a private copy of the current object. A load fills the copy at once, and then asks that walker for `end_copy`.
+  /// Returns the walker for a private copy of the current object. A load fills the copy at once, and then asks that
+  /// walker for `end_copy`.
   [[nodiscard]] virtual walker& begin_copy() { return *this; }
   [[nodiscard]] virtual copy_answer end_copy() { return copy_answer::drop; }
 
@@ -194,7 +196,8 @@ class walker {
   virtual void begin_temporary() {}
   virtual void end_temporary() {}
 
-  /// The stored array whose shape the current object is to get, which has that shape now; null in a save, if the checkpoint has none, and if it keeps its shape.
+  /// The stored array whose shape the current object is to get, which has that shape now; null in a save, if the
+  /// checkpoint has none, and if it keeps its shape.
   [[nodiscard]] virtual const stored_leaf* stored(const extents& /*now*/) { return nullptr; }
   /// See adapter_field.
   [[nodiscard]] virtual bool has_stored(std::string_view /*name*/) { return false; }
@@ -205,23 +208,25 @@ class walker {
   /// In a load: why the current array keeps another shape than the stored one: "; " and this follow in the message.
   virtual void note_refusal(std::string_view /*why*/) {}
 
-  /// In a load: records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns true if it has
-  /// to be resized now (second walk). errc::no_memory: more than the machine's memory.
+  /// In a load: records that the current object changes its size from `from` to `to` elements of `width` bytes. Returns
+  /// true if it has to be resized now (second walk). errc::no_memory: more than the machine's memory.
   [[nodiscard]] virtual bool note_resize(std::uint64_t /*from*/, std::uint64_t /*to*/, std::size_t /*width*/) {
     return false;
   }
-  /// Before the walk of an object that owns others. `type` is the same for all objects of its type, and for no others. `content`: where the
-  /// object that a pointer owns is; an adapter may pass a copy of the pointer, which is gone before the next one is made at the same address.
+  /// Before the walk of an object that owns others. `type` is the same for all objects of its type, and for no others.
+  /// `content`: where the object that a pointer owns is; an adapter may pass a copy of the pointer, which is gone
+  /// before the next one is made at the same address.
   virtual void note_owner(const void* /*object*/, const void* /*type*/, const void* /*content*/ = nullptr) {}
-  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of the owner that was noted last, which is the current
-  /// object.
+  /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of the owner that was noted last,
+  /// which is the current object.
   virtual void note_freed(const void* /*memory*/, std::uint64_t /*bytes*/) {}
   /// In a load: records that it destroys that part of the owner. Without a name: all that it owns.
   virtual void note_destroyed(std::string_view /*part*/ = {}) {}
   /// Whether the functions of another serialization library are run on objects of the state.
   [[nodiscard]] virtual bool runs_archive_functions() const noexcept { return true; }
 
-  /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the load cannot make one.
+  /// In a load: walks a temporary object in place of one that the load will make. Rejects the current object if the
+  /// load cannot make one.
   void prototype(const object_operations& how);
   /// The same with an object that exists, and that `destroy` destroys.
   virtual void walk_temporary(void* object, walk_function walk, void (*destroy)(void*));
@@ -234,7 +239,8 @@ class walker {
   /// A const object was replaced: records a problem if a part of it was left out since `left_out` returned that number.
   virtual void require_whole(std::size_t /*left_out_before*/) {}
 
-  /// The current object cannot be loaded whole, so it keeps its value. errc::mismatch: the second walk finds that, and the first one did not.
+  /// The current object cannot be loaded whole, so it keeps its value. errc::mismatch: the second walk finds that, and
+  /// the first one did not.
   virtual void keep_whole() {}
   /// True after `keep_whole`. Whatever contains the object keeps its value, too.
   [[nodiscard]] virtual bool must_keep() { return false; }

@@ -36,8 +36,8 @@ class source {
 
   /// Bytes in the file when it was opened.
   [[nodiscard]] virtual std::uint64_t size() const = 0;
-  /// Fills the buffers consecutively with the bytes from `offset` on. errc::corrupt when the file ends before, errc::unreadable
-  /// when its medium is damaged. Thread-safe.
+  /// Fills the buffers consecutively with the bytes from `offset` on. errc::corrupt when the file ends before,
+  /// errc::unreadable when its medium is damaged. Thread-safe.
   virtual void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const = 0;
   /// As above, into one buffer.
   void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
@@ -70,7 +70,8 @@ class publication {
   [[nodiscard]] virtual std::unique_ptr<source> open(std::string_view file) const = 0;
 };
 
-/// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint ranges.
+/// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint
+/// ranges.
 class sink {
  public:
   sink() = default;
@@ -80,14 +81,16 @@ class sink {
 
   /// Writes the buffers consecutively from `offset` on: all of them, or throws errc::io.
   virtual void write(std::uint64_t offset, std::span<const buffer> buffers) = 0;
-  /// All addresses, offsets and lengths given to `write` must be multiples of this, except the length at the end of the file.
+  /// All addresses, offsets and lengths given to `write` must be multiples of this, except the length at the end of the
+  /// file.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
   /// Threads that keep the device busy; 0: default_threads().
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
 };
 
-/// A checkpoint that is being written, in steps: `create` files, `prepare` them, `publish`. Several writers can write one: `store::begin` starts it, other
-/// writers `join` it, all prepare their files, and then the first one publishes. Destroyed before that, it removes what it has created.
+/// A checkpoint that is being written, in steps: `create` files, `prepare` them, `publish`. Several writers can write
+/// one: `store::begin` starts it, other writers `join` it, all prepare their files, and then the first one publishes.
+/// Destroyed before that, it removes what it has created.
 class transaction {
  public:
   transaction() = default;
@@ -95,9 +98,11 @@ class transaction {
   transaction& operator=(const transaction&) = delete;
   virtual ~transaction() = default;
 
-  /// A new file of `bytes` bytes, all of which must be written before the next call of `prepare` or `publish`, until which the sink lives.
+  /// A new file of `bytes` bytes, all of which must be written before the next call of `prepare` or `publish`, until
+  /// which the sink lives.
   virtual sink& create(std::string_view file, std::uint64_t bytes) = 0;
-  /// All files that were created until now are written. They are closed; if the store is durable, a crash of the machine cannot lose them.
+  /// All files that were created until now are written. They are closed; if the store is durable, a crash of the
+  /// machine cannot lose them.
   virtual void prepare() {}
   /// Prepares, and publishes the checkpoint, under a name that stands for its newest publication; then removes the
   /// older ones. A reader sees all of it afterwards and nothing of it before. A crash of the machine cannot lose it
@@ -130,24 +135,27 @@ concept functions = requires(Store& self, const Store& view, std::string_view na
 
 }  // namespace stores
 
-/// Keeps named checkpoints: has the functions above. Requirements: after `publish`, `open` gives what was written; `list` names exactly what was
-/// published and not removed; what fails or crashes half-way is never listed; files that the store did not write stay where they are. Errors are
-/// cairn::error: io, busy, not_found, invalid, corrupt, unreadable. The last two and `not_found` mean that a checkpoint is damaged or has gone: a
-/// restore goes on with an older one. What cannot be read just now is `io`.
+/// Keeps named checkpoints: has the functions above. Requirements: after `publish`, `open` gives what was written;
+/// `list` names exactly what was published and not removed; what fails or crashes half-way is never listed; files that
+/// the store did not write stay where they are. Errors are cairn::error: io, busy, not_found, invalid, corrupt,
+/// unreadable. The last two and `not_found` mean that a checkpoint is damaged or has gone: a restore goes on with an
+/// older one. What cannot be read just now is `io`.
 template <class Store>
 concept store = stores::functions<Store> && std::move_constructible<Store>;
 
 /// A store whose checkpoints can have several writers.
 template <class Store>
 concept joinable_store = store<Store> && requires(Store& self, std::string_view name) {
-  /// Writes into the checkpoint that another writer, of this process or of another one, has begun; errc::not_found when that has ended.
+  /// Writes into the checkpoint that another writer, of this process or of another one, has begun; errc::not_found when
+  /// that has ended.
   { self.join(name, name) } -> std::convertible_to<std::unique_ptr<stores::transaction>>;
 };
 
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
  public:
-  /// Not constrained by `store`: whether a class that is made from an any_store can be moved would depend on this constructor, and this one on that.
+  /// Not constrained by `store`: whether a class that is made from an any_store can be moved would depend on this
+  /// constructor, and this one on that.
   template <class Store>
   requires(!std::same_as<std::remove_cvref_t<Store>, any_store> && stores::functions<std::remove_cvref_t<Store>>)
   any_store(Store&& chosen)  // NOLINT: a store converts to any_store

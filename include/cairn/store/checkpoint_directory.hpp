@@ -41,8 +41,8 @@ struct open_directory {
   return opened;
 }
 
-/// Whether a file or directory cannot be opened because of what it is or whose it is: it is not there, of another kind, or may not be read. Not
-/// because of the file system or the process.
+/// Whether a file or directory cannot be opened because of what it is or whose it is: it is not there, of another kind,
+/// or may not be read. Not because of the file system or the process.
 [[nodiscard]] inline bool is_foreign(int failure) noexcept {
   return posix::is_gone(failure) || failure == ENOTDIR || failure == ENAMETOOLONG || failure == ELOOP ||
          failure == ENXIO || failure == EACCES || failure == EPERM;
@@ -54,8 +54,8 @@ struct open_directory {
   return text ? std::optional(*text == cairn::detail::index_opening) : std::nullopt;
 }
 
-/// Whether the directory that is open as `there` is a checkpoint under a name without a step: its index begins as Cairn's, or cannot be read just
-/// now. What may not be read is somebody else's.
+/// Whether the directory that is open as `there` is a checkpoint under a name without a step: its index begins as
+/// Cairn's, or cannot be read just now. What may not be read is somebody else's.
 [[nodiscard]] inline bool has_own_index(int there, std::string_view where) {
   const auto listed = posix::open_at(there, ".", O_RDONLY | O_DIRECTORY);
   const auto index = listed
@@ -66,8 +66,8 @@ struct open_directory {
   return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
 }
 
-/// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does not mean that it has none:
-/// errc::io.
+/// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does
+/// not mean that it has none: errc::io.
 [[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
   const auto file = sentence({name, "/", cairn::detail::index_file});
   struct stat about{};
@@ -123,8 +123,8 @@ struct open_directory {
   return found.empty() ? std::string(name) : directory_name(found.back());
 }
 
-/// Whether the files are those of a checkpoint, which may be damaged: the index begins as Cairn writes it, or there are only Cairn's files, and
-/// a shard is one of them. A foreign index.json is not Cairn's.
+/// Whether the files are those of a checkpoint, which may be damaged: the index begins as Cairn writes it, or there are
+/// only Cairn's files, and a shard is one of them. A foreign index.json is not Cairn's.
 [[nodiscard]] inline bool holds_checkpoint(const open_directory& there) {
   const auto entries = there.entries();
   if (entries.size() > 1 && std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return true;
@@ -146,8 +146,9 @@ inline void require_own(const open_directory& there) {
            {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
 }
 
-/// Renames the directory that is open as `moved`. A file system may report an error after the deed, as NFS does when it sends a request again.
-/// False, with errno, if it still has its old name. EEXIST: a directory has the new name; some file systems give other errors then, as sshfs EPERM.
+/// Renames the directory that is open as `moved`. A file system may report an error after the deed, as NFS does when it
+/// sends a request again. False, with errno, if it still has its old name. EEXIST: a directory has the new name; some
+/// file systems give other errors then, as sshfs EPERM.
 [[nodiscard]] inline bool rename_in(const open_directory& root, const std::string& from, const std::string& to,
                                     const open_directory& moved) {
   if (::renameat(root.fd.get(), from.c_str(), root.fd.get(), to.c_str()) == 0) return true;
@@ -160,8 +161,9 @@ inline void require_own(const open_directory& there) {
   return false;
 }
 
-/// Deletes the directory `name` in `root` and the files in it that Cairn writes: the index first, so that after a crash what is left is not
-/// listed; of an older generation last, so that what is left is known as Cairn's. Other files stay, in the directory.
+/// Deletes the directory `name` in `root` and the files in it that Cairn writes: the index first, so that after a crash
+/// what is left is not listed; of an older generation last, so that what is left is known as Cairn's. Other files stay,
+/// in the directory.
 inline void delete_directory(const open_directory& root, const std::string& name, const open_directory& from,
                              bool is_older = false) {
   const auto unlink = [&](const std::string& file) {
@@ -229,7 +231,8 @@ using file_time = std::chrono::nanoseconds;
   return hidden_name(name, new_attempt(machine_id(device_of(root)), process_id()));
 }
 
-/// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned time.
+/// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned
+/// time.
 [[nodiscard]] inline file_time abandoned_before(file_time now, std::chrono::milliseconds lease) {
   constexpr int silent_leases = 10;
   return now - silent_leases * lease;

@@ -17,8 +17,8 @@ namespace cairn::inline v0_1::stores {
 /// How a directory is written and locked.
 struct directory_options {
   bool durable = true;  ///< publishing waits for the disk; new files are written with direct I/O
-  /// How long the owner of another host must be silent before it counts as dead, above 0; the owner renews its lock four times per lease. On one
-  /// host a dead owner is noticed at once.
+  /// How long the owner of another host must be silent before it counts as dead, above 0; the owner renews its lock
+  /// four times per lease. On one host a dead owner is noticed at once.
   std::chrono::milliseconds lease{60'000};
   scheduler_job job = scheduler_job::of_environment();  ///< whose earlier starts are dead
 };
@@ -37,19 +37,19 @@ void settle(const std::string& path, std::string_view name);
 
 }  // namespace detail
 
-/// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at once: a later chdir
-/// does not change it, and messages have the absolute path. Each checkpoint is written under a temporary name, synced and
-/// renamed to a free name: "a" or, while that is there, "a~2" and so on. The highest number is the checkpoint; then the
-/// others are removed. Copies share the lock.
+/// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at
+/// once: a later chdir does not change it, and messages have the absolute path. Each checkpoint is written under a
+/// temporary name, synced and renamed to a free name: "a" or, while that is there, "a~2" and so on. The highest number
+/// is the checkpoint; then the others are removed. Copies share the lock.
 class directory {
  public:
   explicit directory(std::string root, directory_options options = {});
 
   [[nodiscard]] std::string location() const { return path_; }
 
-  /// Excludes other processes, on all hosts that share the file system (`.lock` in the root; store/place_lock.hpp). Also removes what crashed
-  /// processes left unfinished. Waits for at most `lease` if the last owner was of another host and may be dead. A forked child does not have
-  /// the lock. errc::busy.
+  /// Excludes other processes, on all hosts that share the file system (`.lock` in the root; store/place_lock.hpp).
+  /// Also removes what crashed processes left unfinished. Waits for at most `lease` if the last owner was of another
+  /// host and may be dead. A forked child does not have the lock. errc::busy.
   [[nodiscard]] ownership lock();
   [[nodiscard]] std::unique_ptr<transaction> begin(std::string_view name);
   /// Also from other hosts. errc::not_found when the attempt has been published or has ended.

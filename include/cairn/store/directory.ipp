@@ -26,7 +26,8 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-/// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes checkpoints then. Thread-safe.
+/// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes
+/// checkpoints then. Thread-safe.
 class shared_lock {
  public:
   /// Directories that are published if they are there.
@@ -154,7 +155,8 @@ inline void remove_publication(const open_directory& root, const generation& whi
     posix::sync((posix::is_same(root.fd.get(), entry, there.fd.get()) ? there : root).fd.get(), there.path);
 }
 
-/// Syncs the checkpoints that a store with `durable = false` has left in the page cache: new deltas may be built on them.
+/// Syncs the checkpoints that a store with `durable = false` has left in the page cache: new deltas may be built on
+/// them.
 inline void sync_existing(const open_directory& root) {
   for (const auto& each : publications(root)) {
     const auto there = open_in(root, directory_name(each));

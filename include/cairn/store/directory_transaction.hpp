@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A checkpoint of a directory store that is being written: into a hidden directory, which is renamed when it is complete.
+// A checkpoint of a directory store that is being written: into a hidden directory, which is renamed when it is
+// complete.
 #pragma once
 
 #include <algorithm>
@@ -169,8 +170,8 @@ class directory_transaction final : public transaction {
     fail(errc::busy, {"another process is saving to ", root_->file(name_)});
   }
 
-  /// Removes what dead processes left. Of live ones that begin at the same time, the one with the smallest attempt waits for the others to give
-  /// up; one that began before it does not.
+  /// Removes what dead processes left. Of live ones that begin at the same time, the one with the smallest attempt
+  /// waits for the others to give up; one that began before it does not.
   [[nodiscard]] bool is_alone() const {
     constexpr int most = 50;
     const recovery what{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file open for reading, and a new file: written through the page cache, or past it with direct I/O where it has to be
-// durable.
+// A file open for reading, and a new file: written through the page cache, or past it with direct I/O where it has to
+// be durable.
 #pragma once
 
 #include <algorithm>
@@ -69,8 +69,8 @@ enum class file_mode {
 /// A new file in an open directory.
 class file_sink : public sink {
  public:
-  /// `where` is the file's path for messages. Unless `cached`, reserves the space, so that a full disk is an error at once and parallel
-  /// writes do not wait for each other to extend the file.
+  /// `where` is the file's path for messages. Unless `cached`, reserves the space, so that a full disk is an error at
+  /// once and parallel writes do not wait for each other to extend the file.
   file_sink(int directory, const std::string& file, std::string where, std::uint64_t bytes, file_mode mode)
       : where_(std::move(where)), write_(sentence({"write the ", bytes, " bytes of"})), bytes_(bytes), mode_(mode) {
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL;
@@ -105,7 +105,8 @@ class file_sink : public sink {
   }
   [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
 
-  /// Sets the file's exact size, waits for the disk unless `cached`, and closes the file. Nothing may be written afterwards.
+  /// Sets the file's exact size, waits for the disk unless `cached`, and closes the file. Nothing may be written
+  /// afterwards.
   void finish() {
     const auto cut = [&] { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)); };
     if (mode_ == file_mode::direct && posix::retried(cut) != 0) fail_io("write", where_);
@@ -114,8 +115,8 @@ class file_sink : public sink {
   }
 
  private:
-  /// Writes past the page cache; through it, if the file system says only now that it cannot, as for sectors of more than a page, or what is left
-  /// of a write that came short.
+  /// Writes past the page cache; through it, if the file system says only now that it cannot, as for sectors of more
+  /// than a page, or what is left of a write that came short.
   void write_pages(std::span<const std::byte> pages, std::uint64_t offset) {
     const auto write = [&] { return ::pwrite(file_.get(), pages.data(), pages.size(), static_cast<off_t>(offset)); };
     const auto done = posix::retried(write);

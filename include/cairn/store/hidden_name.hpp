@@ -14,7 +14,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// 64 random bits. Not by std::random_device: libstdc++ takes the processor's RDSEED, which repeats numbers on some (AMD-SB-7055).
+/// 64 random bits. Not by std::random_device: libstdc++ takes the processor's RDSEED, which repeats numbers on some
+/// (AMD-SB-7055).
 [[nodiscard]] inline std::uint64_t random_number() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number)
@@ -32,8 +33,8 @@ inline constexpr std::string_view temporary_prefix = ".tmp-";
 inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digits = 8,
                              attempt_digits = machine_digits + process_digits + random_digits;
 
-/// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not known, and 8 random ones. No two
-/// attempts to write a checkpoint have the same.
+/// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not
+/// known, and 8 random ones. No two attempts to write a checkpoint have the same.
 [[nodiscard]] inline std::string new_attempt(std::string_view machine, std::string_view process) {
   const auto digits = cairn::detail::to_hex(cairn::detail::random_number());
   return sentence({machine, std::string(machine_digits - machine.size(), '0'), process,

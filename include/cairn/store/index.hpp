@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The index of a checkpoint, index.json, which is written last: step, metrics, shards with their checksums, structure, and where each leaf is.
+// The index of a checkpoint, index.json, which is written last: step, metrics, shards with their checksums, structure,
+// and where each leaf is.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ struct checkpoint_index {
 /// The text of index.json. errc::invalid for text that is not UTF-8.
 [[nodiscard]] std::string write_index(const checkpoint_index& index);
 
-/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its only key.
+/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its
+/// only key.
 [[nodiscard]] std::string write_structure(const structure& all);
 
 enum class index_part : std::uint8_t {
@@ -55,8 +57,8 @@ enum class index_part : std::uint8_t {
   metadata  ///< no leaves and no structure, whose text is not parsed: what lists of checkpoints need
 };
 
-/// Parses and checks the text of an index; `origin` names it in messages. errc::corrupt when it is not what was written,
-/// errc::unsupported when it is of another format version.
+/// Parses and checks the text of an index; `origin` names it in messages. errc::corrupt when it is not what was
+/// written, errc::unsupported when it is of another format version.
 [[nodiscard]] checkpoint_index parse_index(std::string_view text, std::string_view origin,
                                            index_part part = index_part::all);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the elements of a leaf are: how it is cut into pieces, and which shard has each of them; and what is known of its
-// encoding without its shards.
+// Where the elements of a leaf are: how it is cut into pieces, and which shard has each of them; and what is known of
+// its encoding without its shards.
 #pragma once
 
 #include <cstddef>
@@ -69,17 +69,18 @@ struct leaf_layout {
   std::shared_ptr<const leaf_cuts> cuts;  ///< null: the leaf is in one piece
 };
 
-/// Makes the layout of a leaf that consists of these pieces, in any order. Returns why that is not possible, "" if it is: they must cover the leaf
-/// without overlap.
+/// Makes the layout of a leaf that consists of these pieces, in any order. Returns why that is not possible, "" if it
+/// is: they must cover the leaf without overlap.
 [[nodiscard]] std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made);
 
-/// What is wrong with a layout from an untrusted file, "" if nothing: the pieces must cover the leaf without overlap and be in one of `shards` shards,
-/// and there may be at most `most_pieces`. O(n log n) for n pieces; times 2^d for boxes that are cut in d dimensions.
+/// What is wrong with a layout from an untrusted file, "" if nothing: the pieces must cover the leaf without overlap
+/// and be in one of `shards` shards, and there may be at most `most_pieces`. O(n log n) for n pieces; times 2^d for
+/// boxes that are cut in d dimensions.
 [[nodiscard]] std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
                                      std::uint64_t most_pieces);
 
-/// Calls `visit` for each piece of a leaf, runs and boxes of a grid in row-major order. Precondition: find_fault finds none. A grid of a few bytes
-/// may have any number of pieces: check each before you keep it.
+/// Calls `visit` for each piece of a leaf, runs and boxes of a grid in row-major order. Precondition: find_fault finds
+/// none. A grid of a few bytes may have any number of pieces: check each before you keep it.
 void for_each_piece(const leaf_layout& layout, const extents& shape, const std::function<void(placed_piece)>& visit);
 
 /// The key in its shard of a piece that is not the whole leaf: "w[0:70]" for a run, "w[0:3,4:8]" for a box.

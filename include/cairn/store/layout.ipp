@@ -26,8 +26,8 @@ inline constexpr std::size_t max_cut_dimensions = 8;
   return cut;
 }
 
-/// Whether the boxes cover the array exactly. Each box adds 1 or -1 at its corners, by their parity, and the whole array takes that away again:
-/// nothing may be left, because these numbers determine how often each element is covered.
+/// Whether the boxes cover the array exactly. Each box adds 1 or -1 at its corners, by their parity, and the whole
+/// array takes that away again: nothing may be left, because these numbers determine how often each element is covered.
 [[nodiscard]] inline std::string find_fault(const box_layout& layout, const extents& shape) {
   if (shape.size() < 2) return "has boxes, but not two dimensions";
   for (const auto& [shard, part] : layout.boxes)

@@ -11,23 +11,25 @@
 
 namespace cairn::inline v0_1::stores {
 
-/// A job of a cluster's scheduler. A process of a later restart of the same job takes the lock of an earlier one at once: the scheduler has ended
-/// that, also where its host cannot be asked.
+/// A job of a cluster's scheduler. A process of a later restart of the same job takes the lock of an earlier one at
+/// once: the scheduler has ended that, also where its host cannot be asked.
 struct scheduler_job {
   std::string id{};            ///< empty: not known
   std::uint64_t restarts = 0;  ///< how often the job was restarted before this process was started
 
-  /// From the environment: of Slurm (SLURM_JOB_ID, SLURM_RESTART_COUNT) or torchelastic (TORCHELASTIC_RUN_ID, TORCHELASTIC_RESTART_COUNT).
+  /// From the environment: of Slurm (SLURM_JOB_ID, SLURM_RESTART_COUNT) or torchelastic (TORCHELASTIC_RUN_ID,
+  /// TORCHELASTIC_RESTART_COUNT).
   [[nodiscard]] static scheduler_job of_environment();
 };
 
 namespace detail {
 
-/// 8 hexadecimal digits that are the same for all processes of this machine that use the mount `device`; empty if the boot is not known.
+/// 8 hexadecimal digits that are the same for all processes of this machine that use the mount `device`; empty if the
+/// boot is not known.
 [[nodiscard]] std::string machine_id(std::uint64_t device);
 
-/// 8 hexadecimal digits that differ between processes of a machine, also such as have ended; empty if the kernel does not tell. Forks by `vfork`, `_Fork`
-/// or a raw system call are not noticed.
+/// 8 hexadecimal digits that differ between processes of a machine, also such as have ended; empty if the kernel does
+/// not tell. Forks by `vfork`, `_Fork` or a raw system call are not noticed.
 [[nodiscard]] std::string process_id();
 
 struct owner_record {
@@ -44,7 +46,8 @@ struct owner_record {
   /// Of this process, for a new lock of a place on `device`.
   [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job);
 
-  /// Whether the kernel that runs this process sees the locks of the owner of `other`: it is the same, and the same mount.
+  /// Whether the kernel that runs this process sees the locks of the owner of `other`: it is the same, and the same
+  /// mount.
   [[nodiscard]] bool shares_locks_with(const owner_record& other) const {
     return !boot.empty() && boot == other.boot && device == other.device;
   }

@@ -30,8 +30,8 @@ namespace detail {
   return cairn::detail::read_number(text, value) ? value : 0;
 }
 
-/// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may hold spaces and
-/// parentheses.
+/// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may
+/// hold spaces and parentheses.
 [[nodiscard]] inline std::uint64_t start_of(std::uint64_t process) {
   const auto text = posix::text_of(sentence({"/proc/", process, "/stat"}));
   std::string_view rest(text);

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: MIT
 // The lock of a store's root, which excludes processes of all hosts that share its file system.
 //
-// The lock is a directory, `.lock`, with one file, `owner`. It is made under a hidden name and renamed to `.lock`: a rename fails where a directory
-// is that is not empty, on all file systems, so that one process succeeds. To release it, the owner deletes its file.
+// The lock is a directory, `.lock`, with one file, `owner`. It is made under a hidden name and renamed to `.lock`: a
+// rename fails where a directory is that is not empty, on all file systems, so that one process succeeds. To release
+// it, the owner deletes its file.
 //
 // A crashed owner leaves it. Another process takes it over when it knows that the owner is dead:
-// - an owner of the same kernel and mount holds a lock of the kernel on its file (F_OFD_SETLK), which ends with the process;
+// - an owner of the same kernel and mount holds a lock of the kernel on its file (F_OFD_SETLK), which ends with the
+//   process;
 //   one of the same machine, but another mount, has ended if its process has;
-// - an owner of another host renews a lease: it sets the time of its file every quarter of the term. It is dead when the time has not changed for a
+// - an owner of another host renews a lease: it sets the time of its file every quarter of the term. It is dead when
+//   the time has not changed for a
 //   whole term. Times of one file system are compared, not clocks of hosts;
 // - an owner of an earlier start of the same job of a scheduler is dead.
 //
-// An owner that was stopped for longer than that reads the file by its name before each change, and finds another random number in it. Open files and
-// inodes do not tell: file systems in user space such as sshfs answer by paths.
+// An owner that was stopped for longer than that reads the file by its name before each change, and finds another
+// random number in it. Open files and inodes do not tell: file systems in user space such as sshfs answer by paths.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +39,8 @@
 
 namespace cairn::inline v0_1::posix {
 
-/// For as long as it lives, a forked child closes its copy of a file, which is not open there then. Not noticed: `vfork`, `_Fork` and raw
-/// system calls.
+/// For as long as it lives, a forked child closes its copy of a file, which is not open there then. Not noticed:
+/// `vfork`, `_Fork` and raw system calls.
 class CAIRN_ONE_PER_PROCESS closed_in_children {
  public:
   /// `file` outlives this object.
@@ -89,14 +92,15 @@ inline constexpr std::string_view lock_name = ".lock", owner_file = "owner";
 /// Held until it is destroyed. Thread-safe.
 class place_lock {
  public:
-  /// Waits for at most `term`, for an owner of another host that may be dead. errc::busy: another process, or another object of this one, has the
-  /// lock.
+  /// Waits for at most `term`, for an owner of another host that may be dead. errc::busy: another process, or another
+  /// object of this one, has the lock.
   place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term, scheduler_job job);
   ~place_lock();
   place_lock(const place_lock&) = delete;
   place_lock& operator=(const place_lock&) = delete;
 
-  /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid in a forked child.
+  /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid
+  /// in a forked child.
   void check() const;
   /// errc::busy if the lock is lost; nothing where that cannot be found out.
   void check_lost() const;
@@ -110,7 +114,8 @@ class place_lock {
     if (::futimens(file_.get(), nullptr) != 0) fail_io("set the time of", here_.file(owner_file));
     return time_of(file_.get(), here_.path);
   }
-  /// The owner from which the lock was taken over, as owner_record::writer names it; empty if there was none, or if that is not known.
+  /// The owner from which the lock was taken over, as owner_record::writer names it; empty if there was none, or if
+  /// that is not known.
   [[nodiscard]] const std::string& former_writer() const noexcept { return former_writer_; }
 
  private:
@@ -139,7 +144,8 @@ class place_lock {
   std::thread renewing_;
 };
 
-/// Does what the owner of `lock` does, if that is not null. An error becomes errc::busy if the lock is lost: the next owner removes what this one writes.
+/// Does what the owner of `lock` does, if that is not null. An error becomes errc::busy if the lock is lost: the next
+/// owner removes what this one writes.
 template <class Act>
 auto guarded(const std::shared_ptr<const place_lock>& lock, const Act& act) {
   try {

@@ -37,12 +37,13 @@ struct block_run {
   std::uint64_t first, last;
 };
 
-/// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and throws errc::corrupt after the
-/// first one that does not match its checksum: memory of the steps may then have changed. O(n log n) for n steps, which may be in any order and
-/// overlap.
+/// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and
+/// throws errc::corrupt after the first one that does not match its checksum: memory of the steps may then have
+/// changed. O(n log n) for n steps, which may be in any order and overlap.
 void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
 
-/// Reads and checks the blocks that have not been checked yet, all of them before it returns. errc::corrupt names file, byte and leaf.
+/// Reads and checks the blocks that have not been checked yet, all of them before it returns. errc::corrupt names file,
+/// byte and leaf.
 void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
 
 /// All elements of a stored leaf, a box or a run of them, to be read into memory of the same dtype and element count.
@@ -61,7 +62,8 @@ struct read_options {
   bool verify = true;    ///< compare the checksums of all blocks that are read, unless they have been compared before
 };
 
-/// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid, errc::mismatch.
+/// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid,
+/// errc::mismatch.
 void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
                     std::span<const read_request> requests);
 
@@ -69,11 +71,12 @@ void check_requests(std::string_view origin, std::span<const stored_leaf> leaves
 [[nodiscard]] read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves, std::size_t index,
                                        std::span<std::byte> out);
 
-/// A published checkpoint. Opening reads the index; a shard is opened when it is needed. Thread-safe after construction.
+/// A published checkpoint. Opening reads the index; a shard is opened when it is needed. Thread-safe after
+/// construction.
 class checkpoint_reader {
  public:
-  /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors: not_found, corrupt, unsupported,
-  /// io; each names the file.
+  /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors:
+  /// not_found, corrupt, unsupported, io; each names the file.
   checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {},
                     index_texts* texts = nullptr);
 
@@ -90,8 +93,8 @@ class checkpoint_reader {
     opened_->contents.fetch = std::move(fetch);
   }
 
-  /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file that Cairn did
-  /// not write has no checksums, and passes. Threads: see read_options.
+  /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file
+  /// that Cairn did not write has no checksums, and passes. Threads: see read_options.
   void verify(unsigned threads = 0) const;
 
   /// Checks the blocks that hold the given leaves, as above.
@@ -138,8 +141,9 @@ class checkpoint_reader {
   /// Whether the header of the shard has been read.
   [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
 
-  /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size; unsupported for an encoded leaf;
-  /// corrupt, after which the memory may have changed, unless all of it had been verified.
+  /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size;
+  /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all of it had been
+  /// verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
   /// The bytes of its data section.

@@ -43,7 +43,8 @@ class replaced_files {
     return {fd_.get(), made_.back().hidden, path_of(name), bytes, durable_ ? file_mode::synced : file_mode::cached};
   }
 
-  /// errc::io if a directory has the name of a new file. Before `publish` and `remove`, so that neither fails halfway for it.
+  /// errc::io if a directory has the name of a new file. Before `publish` and `remove`, so that neither fails halfway
+  /// for it.
   void require_replaceable() const {
     for (const auto& each : made_)
       if (is_directory(each.name)) fail_io("replace", path_of(each.name), EISDIR);

@@ -39,7 +39,8 @@ struct retained_entry {
   bool is_usable = true;             ///< false: no rule applies; it is kept together with the checkpoints it needs
 };
 
-/// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is errc::invalid.
+/// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is
+/// errc::invalid.
 struct retention_rules {
   std::optional<std::size_t> keep_last;  ///< the newest ones
   /// Entries without the metric, or with NaN, never count as best; all stay if none has it.
@@ -55,9 +56,9 @@ void check_rules(const retention_rules& rules);
 /// Whether the rule can compare anything: a usable entry has a number for its metric.
 [[nodiscard]] bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule);
 
-/// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it is built on. The
-/// newest checkpoint is never among them, nor the newest one whose loss is finite while a newer one has a loss that is not, nor one that is
-/// pinned, nor one that a kept one needs, directly or not. O(n log n).
+/// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it
+/// is built on. The newest checkpoint is never among them, nor the newest one whose loss is finite while a newer one
+/// has a loss that is not, nor one that is pinned, nor one that a kept one needs, directly or not. O(n log n).
 [[nodiscard]] std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                   const retention_rules& rules);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A shard: a safetensors file whose metadata add what only Cairn knows: slices, encodings, code tables, block checksums.
-// It is laid out for a writer, and its metadata are read from untrusted bytes.
+// A shard: a safetensors file whose metadata add what only Cairn knows: slices, encodings, code tables, block
+// checksums. It is laid out for a writer, and its metadata are read from untrusted bytes.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,8 @@ using encoded_tensors = std::map<std::string, encoding_info, std::less<>>;
 /// A stored byte stands for at most this many bytes of elements. This bounds a reader's memory by the size of the file.
 inline constexpr std::uint64_t max_expansion = std::uint64_t{1} << 18U;
 
-/// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as the checkpoint
-/// restores the same values, even when merging stores them in other bytes.
+/// The checkpoint that a delta is built on. The id tells checkpoints of one name apart. It stays the same as long as
+/// the checkpoint restores the same values, even when merging stores them in other bytes.
 struct checkpoint_ref {
   std::string name;
   std::uint64_t id = 0;
@@ -85,8 +85,8 @@ struct shard_metadata {
   }
 };
 
-/// Reads Cairn's metadata of a parsed header. errc::corrupt where they contradict the file, errc::unsupported for another
-/// format version and for what a newer version of Cairn wrote; both name `origin`.
+/// Reads Cairn's metadata of a parsed header. errc::corrupt where they contradict the file, errc::unsupported for
+/// another format version and for what a newer version of Cairn wrote; both name `origin`.
 [[nodiscard]] shard_metadata read_shard_metadata(const safetensors_header& header, std::string_view origin);
 
 /// The input of the writer. What it refers to must outlive the write.

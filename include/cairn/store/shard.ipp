@@ -29,7 +29,8 @@ void describe(Io& io, described<Io, encoding_info>& how) {
   io.require(!how.codec.empty(), "is encoded by no codec");
 }
 
-/// {"leaf":"w","shape":[10,10],"first":0,"count":70}, or {"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]} for a box
+/// {"leaf":"w","shape":[10,10],"first":0,"count":70}, or {"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]} for a
+/// box
 template <class Io>
 void describe(Io& io, described<Io, slice_info>& slice) {
   std::optional<std::uint64_t> first, count;
@@ -86,8 +87,8 @@ void describe(Io& io, described<Io, slice_info>& slice) {
   return blocks;
 }
 
-/// Checks that every encoding is of a U8 tensor of the file that is large enough for its elements, and that every slice is
-/// a tensor of the file and lies in its leaf.
+/// Checks that every encoding is of a U8 tensor of the file that is large enough for its elements, and that every slice
+/// is a tensor of the file and lies in its leaf.
 inline void check_tensors(const safetensors_header& header, const shard_metadata& metadata, std::string_view origin) {
   std::size_t encoded = 0, slices = 0;
   for (const auto& tensor : header.tensors) {

@@ -22,8 +22,8 @@ struct shard_record {
   std::uint64_t data_bytes = 0;       ///< of their data sections
   std::map<std::size_t, leaf_encoding>
       encoded{};  ///< by number of the leaf: of its pieces in these shards, if one is encoded
-  /// Leaves that this rank alone has: per-rank state, and boxes of larger arrays. Their numbers follow those of the leaves that all ranks have. Without
-  /// memory.
+  /// Leaves that this rank alone has: per-rank state, and boxes of larger arrays. Their numbers follow those of the
+  /// leaves that all ranks have. Without memory.
   std::vector<leaf> own{};
   detail::structure own_structure{};
   std::vector<std::uint64_t> sample{};  ///< hashes, for the comparison of ranks

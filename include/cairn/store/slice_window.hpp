@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the order of their shards share blocks, and
-// a block that the next slice needs too is not read again.
+// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the order
+// of their shards share blocks, and a block that the next slice needs too is not read again.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,14 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// One thread at a time. Holds the blocks of one slice, and of up to 256 shards used before the last blocks of the slices as they are and of those that are
-/// encoded: four each at most.
+/// One thread at a time. Holds the blocks of one slice, and of up to 256 shards used before the last blocks of the
+/// slices as they are and of those that are encoded: four each at most.
 class slice_window {
  public:
   explicit slice_window(const read_options& options) : options_(options) {}
 
-  /// Moves to a slice of a checkpoint, and returns its bytes, which are there once `need` has read them. They stay until the next call.
+  /// Moves to a slice of a checkpoint, and returns its bytes, which are there once `need` has read them. They stay
+  /// until the next call.
   [[nodiscard]] std::span<const std::byte> move_to(const checkpoint_reader& from, const stored_slice& slice) {
     constexpr std::size_t most_windows = 256;
     const std::tuple key(&from, slice.shard, slice.encoded != nullptr);
@@ -42,7 +43,8 @@ class slice_window {
     return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
 
-  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: those of checkpoint_reader::read.
+  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: those of
+  /// checkpoint_reader::read.
   void need(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     auto& now = *current_;
@@ -70,7 +72,8 @@ class slice_window {
     std::uint64_t first = 0;
     std::vector<bool> is_read{};
 
-    /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side. Takes `spare` if it needs memory.
+    /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side. Takes `spare` if it
+    /// needs memory.
     void cover(std::uint64_t begin, std::uint64_t end, page_buffer& spare) {
       constexpr auto size = block_bytes;
       const auto old_end = first + is_read.size();

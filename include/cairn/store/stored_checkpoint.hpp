@@ -112,15 +112,15 @@ struct stored_checkpoint {
   checkpoint_index index;  ///< its leaves and structure are in `contents`
   shard_list shards;
 
-  /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements. Opens their shards; errc::corrupt
-  /// where these do not have what the index says.
+  /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements.
+  /// Opens their shards; errc::corrupt where these do not have what the index says.
   [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const;
   /// The slice of one piece of the leaf's layout. Opens its shard alone.
   [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
 };
 
-/// Calls `act(in_piece, in_region, count)` for each run of consecutive elements that a piece and a box of an array of this shape have in common, with
-/// the numbers of its first element in both.
+/// Calls `act(in_piece, in_region, count)` for each run of consecutive elements that a piece and a box of an array of
+/// this shape have in common, with the numbers of its first element in both.
 template <class Piece, class Act>
 void for_each_common_run(const Piece& piece, const extents& shape, const box& region, const Act& act) {
   if (piece.region)

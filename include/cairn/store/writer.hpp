@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes leaves as one checkpoint: lays out its shards, hashes and writes them block by block on a few threads, and commits.
+// Writes leaves as one checkpoint: lays out its shards, hashes and writes them block by block on a few threads, and
+// commits.
 #pragma once
 
 #include <atomic>
@@ -46,11 +47,13 @@ struct written_checkpoint {
 
 struct new_shard;
 
-/// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a time calls it.
+/// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a
+/// time calls it.
 class checkpoint_writer {
  public:
-  /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from number `first` on. `spec` must outlive the writer; its `shards` and
-  /// `parent` are not used. No I/O yet. errc::invalid for two leaves of one path.
+  /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from number `first` on. `spec`
+  /// must outlive the writer; its `shards` and `parent` are not used. No I/O yet. errc::invalid for two leaves of one
+  /// path.
   checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec, std::size_t shards,
                     std::size_t first = 0);
 
@@ -60,23 +63,23 @@ class checkpoint_writer {
   /// Joins the checkpoint that another writer has begun. Then only `add` and `record` may be called.
   void join(std::string_view attempt);
 
-  /// Writes the next shards; the memory of their pieces is no longer used afterwards. `later_bytes` is an estimate of what later calls will add, for
-  /// progress.
+  /// Writes the next shards; the memory of their pieces is no longer used afterwards. `later_bytes` is an estimate of
+  /// what later calls will add, for progress.
   void add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes = 0);
 
-  /// What the writer that has begun the checkpoint needs to know of the shards of this one. The leaves from number `common` on, and
-  /// `own_structure`, are those that this writer alone has.
+  /// What the writer that has begun the checkpoint needs to know of the shards of this one. The leaves from number
+  /// `common` on, and `own_structure`, are those that this writer alone has.
   [[nodiscard]] shard_record record(std::size_t common, structure own_structure) const;
 
-  /// Lists the shard that another writer has written after those that have been added. `pieces` are its pieces of the first `common` leaves; it has all of
-  /// its own ones. Returns the stored bytes of these.
+  /// Lists the shard that another writer has written after those that have been added. `pieces` are its pieces of the
+  /// first `common` leaves; it has all of its own ones. Returns the stored bytes of these.
   std::uint64_t add_written(const shard_record& written, std::size_t common, std::span<const piece> pieces);
 
   /// Bytes of each of the spec's leaves in the shards that have been added or listed.
   [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const;
 
-  /// Writes the index, which contains the checksums of the headers, and publishes. With shards of other writers, errc::corrupt if what these have said of them
-  /// gives an index that cannot be read.
+  /// Writes the index, which contains the checksums of the headers, and publishes. With shards of other writers,
+  /// errc::corrupt if what these have said of them gives an index that cannot be read.
   written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
 
   /// Bytes of the shards that have been added.
@@ -114,9 +117,9 @@ class checkpoint_writer {
   std::unique_ptr<stores::transaction> transaction_;
 };
 
-/// Writes and commits the checkpoint `name`, in place of an older one of that name. Takes a few MiB per thread beyond the state. Errors:
-/// what the store throws; errc::invalid for two leaves of one path, a path that is not UTF-8, a piece that is not part of its leaf. A
-/// failure leaves nothing behind.
+/// Writes and commits the checkpoint `name`, in place of an older one of that name. Takes a few MiB per thread beyond
+/// the state. Errors: what the store throws; errc::invalid for two leaves of one path, a path that is not UTF-8, a
+/// piece that is not part of its leaf. A failure leaves nothing behind.
 written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
 
 }  // namespace cairn::inline v0_1::detail

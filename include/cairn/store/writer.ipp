@@ -88,8 +88,8 @@ struct chunk {
 inline constexpr std::uint64_t cached_chunk = std::uint64_t{256} << 10U, direct_chunk = std::uint64_t{2} << 20U;
 static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0);
 
-/// Hashes a chunk and writes it from where it lies. What may still change, and what the sink needs aligned, is copied before: what is written has its
-/// checksum.
+/// Hashes a chunk and writes it from where it lies. What may still change, and what the sink needs aligned, is copied
+/// before: what is written has its checksum.
 inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
   const shard_bytes from(leaves, shard.layout);
   auto in_place = from.unchanging(which.begin, which.end);

@@ -35,7 +35,7 @@ inline constexpr std::size_t max_json_depth = 8;
 /// Cairn takes at most this many bytes of memory for each byte of JSON that it reads, until a load has ended.
 inline constexpr std::uint64_t json_memory_factor = 28;
 
-/// Strings in a list are written with spaces, to this length. As each takes a part of the text, that bounds their number.
+/// Strings in a list are written with spaces, to this length. That bounds their number by the length of the text.
 inline constexpr std::size_t least_listed_bytes = 5;
 
 /// A record: a constant where it is written.

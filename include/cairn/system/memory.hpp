@@ -15,9 +15,9 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Bytes of memory and swap that a process may have by its cgroup and those around it; 2^64 - 1 if they set no limit. Of version 1 the limit
-/// on swap is not read.
-/// `membership`: what /proc/self/cgroup says. `mount`: where the cgroups are, /sys/fs/cgroup. `swap`: what the machine has.
+/// Bytes of memory and swap that a process may have by its cgroup and those around it; 2^64 - 1 if they set no limit.
+/// Of version 1 the limit on swap is not read. `membership`: what /proc/self/cgroup says. `mount`: where the cgroups
+/// are, /sys/fs/cgroup. `swap`: what the machine has.
 [[nodiscard]] std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount, std::uint64_t swap);
 
 /// What a limit on memory leaves.
@@ -26,7 +26,8 @@ struct memory_left {
   std::string of{};  ///< whose limit it is
 };
 
-/// The least that the cgroup of a process and those around it leave, without swap. File pages that the kernel can reclaim are not in use.
+/// The least that the cgroup of a process and those around it leave, without swap. File pages that the kernel can
+/// reclaim are not in use.
 [[nodiscard]] memory_left cgroup_memory_left(std::string_view membership, const std::string& mount);
 
 /// That of this process.
@@ -38,7 +39,8 @@ inline constexpr std::size_t page_bytes = 4096;
 /// Bytes of a large page.
 inline constexpr std::size_t huge_page_bytes = std::size_t{2} << 20U;
 
-/// Bytes of memory that this process can have at most: all of the machine, swap included, or what its cgroups allowed when it was first asked.
+/// Bytes of memory that this process can have at most: all of the machine, swap included, or what its cgroups allowed
+/// when it was first asked.
 [[nodiscard]] std::uint64_t machine_memory();
 
 /// errc::no_memory if `bytes` are more than that. The message begins with `what` needs them, and ends with what helps.
@@ -48,7 +50,8 @@ void require_memory(std::uint64_t bytes, std::string_view what,
 /// Where /proc and /sys are, instead of in "/": for tests.
 inline std::string system_root;
 
-/// Bytes that this process can allocate just now without swap: what the machine has left, or its cgroups. Other processes may take them, too.
+/// Bytes that this process can allocate just now without swap: what the machine has left, or its cgroups. Other
+/// processes may take them, too.
 [[nodiscard]] memory_left memory_left_now();
 
 /// A range of addresses.
@@ -60,9 +63,9 @@ struct memory_range {
 /// Joins ranges that overlap or lie at most `gap` bytes apart. The result is sorted.
 [[nodiscard]] std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap);
 
-/// Allocates the pages of freshly reserved `ranges` before they are written to, as large pages where the kernel has them, on `threads`
-/// threads. Contents are kept; without support it does nothing. One thread that faults the pages in one by one takes longer than the
-/// write itself.
+/// Allocates the pages of freshly reserved `ranges` before they are written to, as large pages where the kernel has
+/// them, on `threads` threads. Contents are kept; without support it does nothing. One thread that faults the pages in
+/// one by one takes longer than the write itself.
 void populate_pages(std::vector<memory_range> ranges, unsigned threads);
 
 /// Scratch memory from the heap, aligned for any element and for direct I/O. Uninitialised.
@@ -91,8 +94,8 @@ class page_buffer {
   std::size_t bytes_ = 0;
 };
 
-/// Memory for a copy of a state, from the system and given back to it at once; large pages where it is large. Uninitialised; pages that
-/// are never touched take no memory. errc::no_memory when the system has none to give.
+/// Memory for a copy of a state, from the system and given back to it at once; large pages where it is large.
+/// Uninitialised; pages that are never touched take no memory. errc::no_memory when the system has none to give.
 class huge_buffer {
  public:
   huge_buffer() = default;

@@ -36,8 +36,8 @@ inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::ma
   return number;
 }
 
-/// Calls `see(directory, is_version_2)` for the group of a process and those around it. The part of the path that a container does not see has no
-/// files.
+/// Calls `see(directory, is_version_2)` for the group of a process and those around it. The part of the path that a
+/// container does not see has no files.
 template <class See>
 void for_each_group(std::string_view membership, const std::string& mount, const See& see) {
   while (!membership.empty()) {  // lines of number:controllers:path

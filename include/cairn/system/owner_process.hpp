@@ -13,9 +13,9 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// How often this process and its ancestors have been forked since the first `owner_process` was made: each forked child has a number that is
-/// larger by one. A handler of pthread_atfork counts, since `getpid` would be a system call in each step, which takes longer than the rest of
-/// the step. `vfork` and `_Fork` are not counted.
+/// How often this process and its ancestors have been forked since the first `owner_process` was made: each forked
+/// child has a number that is larger by one. A handler of pthread_atfork counts, since `getpid` would be a system call
+/// in each step, which takes longer than the rest of the step. `vfork` and `_Fork` are not counted.
 CAIRN_ONE_PER_PROCESS inline std::atomic<std::uint64_t> fork_generation{0};
 
 /// Remembers the process that has made it. A member of objects that must not be used in a forked child.

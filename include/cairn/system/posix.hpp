@@ -55,8 +55,8 @@ class descriptor {
   int number_ = -1;
 };
 
-/// Whether a call failed because a file is not there: by its name or, on a network file system where another host has deleted it, although it is
-/// open.
+/// Whether a call failed because a file is not there: by its name or, on a network file system where another host has
+/// deleted it, although it is open.
 [[nodiscard]] inline bool is_gone(int failure) noexcept { return failure == ENOENT || failure == ESTALE; }
 
 /// Whether a read failed because the medium is damaged.
@@ -136,8 +136,8 @@ inline void make_directories(const std::string& path) {
   }
 }
 
-/// Makes the names of a directory and of those above it durable, up to the root of its file system, whoever made them. Passes over directories that
-/// may not be read or that have no fsync.
+/// Makes the names of a directory and of those above it durable, up to the root of its file system, whoever made them.
+/// Passes over directories that may not be read or that have no fsync.
 inline void sync_ancestors(const std::string& path) {
   auto where = path;
   auto at = open_at(AT_FDCWD, path, O_PATH | O_DIRECTORY);
@@ -155,7 +155,8 @@ inline void sync_ancestors(const std::string& path) {
   }
 }
 
-/// Calls `call(vectors, count, offset)`, which transfers bytes of a file to or from memory and returns their number, until all buffers are done.
+/// Calls `call(vectors, count, offset)`, which transfers bytes of a file to or from memory and returns their number,
+/// until all buffers are done.
 template <class Byte, class Call>
 void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset, const Call& call) {
   constexpr std::size_t most = 1024;  // IOV_MAX on Linux
@@ -182,7 +183,8 @@ void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset
   }
 }
 
-/// Writes all buffers consecutively from `offset` on, however many calls it takes. `action` is for messages, as in fail_io.
+/// Writes all buffers consecutively from `offset` on, however many calls it takes. `action` is for messages, as in
+/// fail_io.
 inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
                       std::string_view where, std::string_view action = "write") {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
@@ -198,8 +200,8 @@ inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t 
   write_all(file, std::span(&bytes, 1), offset, where, action);
 }
 
-/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable; errc::io, also when another
-/// host has deleted the file.
+/// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable;
+/// errc::io, also when another host has deleted the file.
 inline void read_all(int file, std::span<const std::span<std::byte>> buffers, std::uint64_t offset,
                      std::string_view where) {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
@@ -244,8 +246,8 @@ inline void read_all(int file, std::span<const std::span<std::byte>> buffers, st
 
 namespace cairn::inline v0_1::detail {
 
-/// The directories of `path`, itself included, that are missing when it is constructed. The destructor removes those of them that are empty, unless `keep`
-/// was called.
+/// The directories of `path`, itself included, that are missing when it is constructed. The destructor removes those of
+/// them that are empty, unless `keep` was called.
 class new_directories {
  public:
   explicit new_directories(const std::string& path) {

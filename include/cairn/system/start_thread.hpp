@@ -72,8 +72,8 @@ inline thread_local bool is_own_thread = false;
   return is_own_thread ? cores_of_thread() : cores_of_process();
 }
 
-/// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which profilers count. Throws
-/// std::system_error, as std::thread does, whose message says that a thread cannot be started.
+/// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which
+/// profilers count. Throws std::system_error, as std::thread does, whose message says that a thread cannot be started.
 template <class Work>
 [[nodiscard]] std::thread start_thread(Work&& work) {
   struct blocked_signals {

@@ -19,8 +19,8 @@
 #include "catch.hpp"
 #include "state/kept.hpp"
 
-// Classes in the style of Armadillo and mlpack: a matrix whose function resizes it while it loads and passes each element under the same name, and
-// raw pointers to owned objects, passed through wrappers that exist only for the call.
+// Classes in the style of Armadillo and mlpack: a matrix whose function resizes it while it loads and passes each
+// element under the same name, and raw pointers to owned objects, passed through wrappers that exist only for the call.
 namespace numbers {
 
 class matrix {

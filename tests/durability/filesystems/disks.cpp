@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A crash of the machine on real file systems: ext4, XFS and btrfs on a disk whose writes are recorded. Any part of what was not flushed is lost.
-// Then the file system is mounted again, and what was reported as saved is restored bit by bit.
+// A crash of the machine on real file systems: ext4, XFS and btrfs on a disk whose writes are recorded. Any part of
+// what was not flushed is lost. Then the file system is mounted again, and what was reported as saved is restored bit
+// by bit.
 #include "cairn/checkpointer.hpp"
 
 #include <algorithm>

@@ -14,8 +14,8 @@ namespace filesystems {
 
 class fuse_server {
  public:
-  /// Mounts on the empty directory `at`. The operations run one after the other in a process of their own, with `context` as it is now, and
-  /// with memory that is shared. Throws `unavailable`.
+  /// Mounts on the empty directory `at`. The operations run one after the other in a process of their own, with
+  /// `context` as it is now, and with memory that is shared. Throws `unavailable`.
   fuse_server(std::string at, const fuse_lowlevel_ops& operations, void* context);
   fuse_server(const fuse_server&) = delete;
   fuse_server& operator=(const fuse_server&) = delete;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Histories of writers, readers, retention, merging and `kill -9` on two hosts that share a file system as NFS clients do: what is restored was
-// saved as that step, and is not older than what was published before; two owners are never there at once.
+// Histories of writers, readers, retention, merging and `kill -9` on two hosts that share a file system as NFS clients
+// do: what is restored was saved as that step, and is not older than what was published before; two owners are never
+// there at once.
 #include "cairn/checkpointer.hpp"
 
 #include <sys/wait.h>
@@ -238,7 +239,8 @@ std::uint64_t last_published(const history& all) {
   return last;
 }
 
-/// What a process of its own restores from `root` once it has forgotten what it remembers: at least `least`, or what it restores after 20 s.
+/// What a process of its own restores from `root` once it has forgotten what it remembers: at least `least`, or what it
+/// restores after 20 s.
 std::uint64_t restored_in_the_end(const std::string& root, std::uint64_t least) {
   const tracer::shared<std::atomic<std::uint64_t>> step;
   tests::channel said;

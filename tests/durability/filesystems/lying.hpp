@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A file system over a directory that does what network file systems do, and what others do not: a FUSE mount whose lies are switches.
+// A file system over a directory that does what network file systems do, and what others do not: a FUSE mount whose
+// lies are switches.
 #pragma once
 
 #include <atomic>
@@ -34,19 +35,21 @@ enum class request : std::uint8_t {
   fsyncdir
 };
 
-/// How a mount lies. In memory that the server and the processes of the test share: each can be changed at any time. Locks (flock, fcntl) are
-/// always those of one mount, and O_DIRECT is always taken for the page cache of the server.
+/// How a mount lies. In memory that the server and the processes of the test share: each can be changed at any time.
+/// Locks (flock, fcntl) are always those of one mount, and O_DIRECT is always taken for the page cache of the server.
 struct lies {
   std::atomic<bool> silly_renames{false};    ///< an open file that is deleted becomes `.nfs*` until it is closed
   std::atomic<bool> stale_handles{false};    ///< what another client has deleted gives ESTALE, although it is open here
   std::atomic<bool> short_transfers{false};  ///< reads and writes transfer half of what is asked for
   std::atomic<bool> no_fallocate{false};     ///< EOPNOTSUPP
-  /// Bytes reach the server, and other clients, with `fsync`. The end of the mount loses those that have not, as a crash of the host does.
+  /// Bytes reach the server, and other clients, with `fsync`. The end of the mount loses those that have not, as a
+  /// crash of the host does.
   std::atomic<bool> keeps_writes{false};
   std::atomic<bool> full_at_close{false};  ///< `close` of a written file, and `fsync`, give ENOSPC; its bytes are lost
   std::atomic<unsigned> negative_seconds{0};  ///< for how long the client remembers that a name is not there
   std::atomic<unsigned> name_seconds{0};      ///< for how long it remembers what is under a name
-  /// Every n-th change of names is sent twice, as after a lost reply, and the second reply counts: ENOENT for a rename that is done.
+  /// Every n-th change of names is sent twice, as after a lost reply, and the second reply counts: ENOENT for a rename
+  /// that is done.
   std::atomic<unsigned> resend_every{0};
   /// Every n-th change of names is done, and EIO is its reply.
   std::atomic<unsigned> error_after_every{0};
@@ -63,7 +66,8 @@ struct lies {
   std::atomic<unsigned> fault_in{0};        ///< the request that had the last one
 };
 
-/// A mount that serves `backing`, from `at`. Two mounts of one directory are two clients of one server. Throws `unavailable`.
+/// A mount that serves `backing`, from `at`. Two mounts of one directory are two clients of one server. Throws
+/// `unavailable`.
 class lying_mount {
  public:
   lying_mount(const std::string& backing, const std::string& at);

@@ -47,7 +47,8 @@ void run(const std::vector<std::string>& words) {
     throw unavailable{words.front() + (WEXITSTATUS(status) == 127 ? " is not installed" : " fails")};
 }
 
-/// A free loop device for `image`, which is detached when nothing uses it any more. Keep the descriptor until it is mounted.
+/// A free loop device for `image`, which is detached when nothing uses it any more. Keep the descriptor until it is
+/// mounted.
 std::pair<descriptor, std::string> attach(const std::string& image) {
   const auto file = open_at(AT_FDCWD, image, O_RDWR);
   if (!file) throw std::runtime_error(because(image));

@@ -10,25 +10,28 @@
 
 namespace filesystems {
 
-/// What cannot be done here (no /dev/fuse, no right to mount, no program that makes a file system): the test is skipped with the reason.
+/// What cannot be done here (no /dev/fuse, no right to mount, no program that makes a file system): the test is skipped
+/// with the reason.
 struct unavailable {
   std::string reason;
 };
 
-/// From the first call on, this process and those that it starts have mounts of their own, which end with them. Throws `unavailable`.
+/// From the first call on, this process and those that it starts have mounts of their own, which end with them. Throws
+/// `unavailable`.
 void separate_mounts();
 
 /// The file systems of images of disks.
 inline const std::vector<std::string> disk_types{"ext4", "xfs", "btrfs"};
 
-/// Makes a file system in `image`, which becomes a sparse file of the least size that the type has. Throws `unavailable`.
+/// Makes a file system in `image`, which becomes a sparse file of the least size that the type has. Throws
+/// `unavailable`.
 void make_disk(const std::string& image, const std::string& type);
 
 /// A mount on the directory `at`, made if it is not there, until this object ends.
 class mounted {
  public:
-  /// `source`: an image or, for tmpfs, nothing. Throws `unavailable` where that cannot be mounted, for an image only if there are no loop devices,
-  /// and std::runtime_error where the image is not a file system that can be mounted.
+  /// `source`: an image or, for tmpfs, nothing. Throws `unavailable` where that cannot be mounted, for an image only if
+  /// there are no loop devices, and std::runtime_error where the image is not a file system that can be mounted.
   mounted(const std::string& type, const std::string& source, std::string at, const char* options = nullptr);
   mounted(const mounted&) = delete;
   mounted& operator=(const mounted&) = delete;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Runs a program of tests on a file system: on_filesystem <file system> <program> [argument...]
 //
-// The program gets the place in CAIRN_TEST_PLACE. The file system is tmpfs, ext4, xfs or btrfs, or `lying:` and the names of lies
-// (lying.hpp). The exit status is the program's, or 77 with the reason if the file system cannot be mounted here.
+// The program gets the place in CAIRN_TEST_PLACE. The file system is tmpfs, ext4, xfs or btrfs, or `lying:` and the
+// names of lies (lying.hpp). The exit status is the program's, or 77 with the reason if the file system cannot be
+// mounted here.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An image of a disk behind a FUSE mount that records what the kernel writes to it and when it flushes, as dm-log-writes does; and the disks that a
-// crash of the machine can leave.
+// An image of a disk behind a FUSE mount that records what the kernel writes to it and when it flushes, as
+// dm-log-writes does; and the disks that a crash of the machine can leave.
 #pragma once
 
 #include <atomic>
@@ -49,8 +49,8 @@ class disk_image {
  public:
   explicit disk_image(const std::string& file);
 
-  /// The disk after the first `count` requests: of those after the last flush none, any, or any pages of 4 KiB, which are
-  /// written whole: file systems rely on that.
+  /// The disk after the first `count` requests: of those after the last flush none, any, or any pages of 4 KiB, which
+  /// are written whole: file systems rely on that.
   [[nodiscard]] disk_image crashed(const std::vector<disk_request>& log, std::size_t count, lost how,
                                    std::mt19937_64& random) const;
   /// Writes a sparse file.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a network file system does wrong, request by request: a save meets an error of the server in any of its requests, also after the deed, or in
-// all that follow; a bad sector, a full disk at close. Nothing that is published is harmed, and the next save does well.
+// What a network file system does wrong, request by request: a save meets an error of the server in any of its
+// requests, also after the deed, or in all that follow; a bad sector, a full disk at close. Nothing that is published
+// is harmed, and the next save does well.
 #include "cairn/checkpointer.hpp"
 
 #include <sys/wait.h>

@@ -36,7 +36,8 @@ struct pair {
 
 inline bool is_zero(std::uint32_t bits) { return bits << 1 == 0; }
 
-/// Calls `check(kernels, length, offset)`: all lengths up to 4,200, the short ones at all offsets, the others each at another one.
+/// Calls `check(kernels, length, offset)`: all lengths up to 4,200, the short ones at all offsets, the others each at
+/// another one.
 template <class Tables, class Check>
 void on_all_targets(const Tables& tables, const Check& check) {
   CHECK_FALSE(tables.empty());

@@ -39,7 +39,8 @@ bytes planes_of(const std::byte* values, std::size_t count, std::size_t width, b
 
 constexpr std::byte guard{0x5A};
 
-/// Splits and merges `count` elements, all memory `offset` bytes beyond its beginning; true when all is as it has to be.
+/// Splits and merges `count` elements, all memory `offset` bytes beyond its beginning; true when all is as it has to
+/// be.
 bool splits_and_merges(const cairn::detail::simd::planes_kernels& kernels, const bytes& random, std::size_t count,
                        std::size_t width, std::size_t offset, bool rotate) {
   const std::byte* const values = random.data() + offset;

@@ -66,8 +66,9 @@ constexpr bool names_namespace(std::string_view text, std::string_view part) noe
   return false;
 }
 
-/// Types with cereal functions, except those of the standard library and records, which Cairn saves better without. To look for functions for a type
-/// of Cairn, or a template of one, finds `cairn::save` too, which asks for the category of the type: such a type needs `use_bridge`.
+/// Types with cereal functions, except those of the standard library and records, which Cairn saves better without. To
+/// look for functions for a type of Cairn, or a template of one, finds `cairn::save` too, which asks for the category
+/// of the type: such a type needs `use_bridge`.
 template <class T>
 consteval bool needs_cereal() {
   if constexpr (!std::is_class_v<T> || type_name<T>().starts_with("std::") ||
@@ -84,7 +85,8 @@ consteval bool needs_cereal() {
 template <class T>
 concept cereal_class = use_bridge<T> || needs_cereal<T>();
 
-/// The functions below compete with functions for a T that cereal finds. They win against functions for a base class of T.
+/// The functions below compete with functions for a T that cereal finds. They win against functions for a base class of
+/// T.
 namespace inherited {
 
 struct marker {};
@@ -120,25 +122,33 @@ std::type_identity<Class> class_of(Function Class::*);
 template <class T, class Class>
 concept is_other_class = !std::same_as<Class, std::type_identity<T>>;
 
-// clang-format off
 template <class T, class... Version>
-concept free_serialize = requires(output& to, T& object, Version... version) { { CEREAL_SERIALIZE_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>; };
+concept free_serialize = requires(output& to, T& object, Version... version) {
+  { CEREAL_SERIALIZE_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>;
+};
 template <class T, class... Version>
-concept free_save = requires(output& to, const T& object, Version... version) { { CEREAL_SAVE_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>; };
+concept free_save = requires(output& to, const T& object, Version... version) {
+  { CEREAL_SAVE_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>;
+};
 template <class T, class... Version>
-concept free_load = requires(input& from, T& object, Version... version) { { CEREAL_LOAD_FUNCTION_NAME(from, object, version...) } -> std::same_as<marker>; };
+concept free_load = requires(input& from, T& object, Version... version) {
+  { CEREAL_LOAD_FUNCTION_NAME(from, object, version...) } -> std::same_as<marker>;
+};
 template <class T, class... Version>
-concept free_save_minimal = requires(const output& to, const T& object, Version... version) { { CEREAL_SAVE_MINIMAL_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>; };
+concept free_save_minimal = requires(const output& to, const T& object, Version... version) {
+  { CEREAL_SAVE_MINIMAL_FUNCTION_NAME(to, object, version...) } -> std::same_as<marker>;
+};
 
 template <class T>
-concept member_serialize = is_other_class<T, decltype(class_of(&T::template CEREAL_SERIALIZE_FUNCTION_NAME<cereal_output>))>;
+concept member_serialize =
+    is_other_class<T, decltype(class_of(&T::template CEREAL_SERIALIZE_FUNCTION_NAME<cereal_output>))>;
 template <class T>
 concept member_save = is_other_class<T, decltype(class_of(&T::template CEREAL_SAVE_FUNCTION_NAME<cereal_output>))>;
 template <class T>
 concept member_load = is_other_class<T, decltype(class_of(&T::template CEREAL_LOAD_FUNCTION_NAME<cereal_input>))>;
 template <class T>
-concept member_save_minimal = is_other_class<T, decltype(class_of(&T::template CEREAL_SAVE_MINIMAL_FUNCTION_NAME<cereal_output>))>;
-// clang-format on
+concept member_save_minimal =
+    is_other_class<T, decltype(class_of(&T::template CEREAL_SAVE_MINIMAL_FUNCTION_NAME<cereal_output>))>;
 
 }  // namespace inherited
 

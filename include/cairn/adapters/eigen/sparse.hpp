@@ -17,8 +17,8 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-/// A compressed matrix; the names are those of scipy.sparse. With `row_major`, elements indptr[i] to indptr[i + 1] of `indices` and `data`
-/// are the columns and the values of row i; else of column i.
+/// A compressed matrix; the names are those of scipy.sparse. With `row_major`, elements indptr[i] to indptr[i + 1] of
+/// `indices` and `data` are the columns and the values of row i; else of column i.
 template <class Scalar, class Index>
 struct eigen_compressed {
   std::array<std::uint64_t, 2> shape{};
@@ -52,9 +52,10 @@ template <class Index>
 
 }  // namespace detail
 
-/// A sparse matrix is saved as a copy: `shape`, `row_major`, and the compressed arrays `indptr`, `indices`, `data`, which scipy.sparse
-/// takes as they are. Stored zeros are kept. errc::invalid in a save: the inner indices are not in ascending order. errc::mismatch in a
-/// load, before anything is changed: the arrays are not those of a matrix, or the storage order differs.
+/// A sparse matrix is saved as a copy: `shape`, `row_major`, and the compressed arrays `indptr`, `indices`, `data`,
+/// which scipy.sparse takes as they are. Stored zeros are kept. errc::invalid in a save: the inner indices are not in
+/// ascending order. errc::mismatch in a load, before anything is changed: the arrays are not those of a matrix, or the
+/// storage order differs.
 template <class Scalar, int Options, class Index>
 struct adapter<Eigen::SparseMatrix<Scalar, Options, Index>> {
   using matrix = Eigen::SparseMatrix<Scalar, Options, Index>;

@@ -35,8 +35,8 @@ template <class Number, class Tensor>
 
 }  // namespace detail
 
-/// The shape is that of the tensor in either storage order, as it is for matrices. A load resizes it as `reshaping` says. errc::mismatch, before anything is
-/// changed: another number of dimensions.
+/// The shape is that of the tensor in either storage order, as it is for matrices. A load resizes it as `reshaping`
+/// says. errc::mismatch, before anything is changed: another number of dimensions.
 template <class Scalar, int Dimensions, int Options, class Index>
 struct adapter<Eigen::Tensor<Scalar, Dimensions, Options, Index>> {
   using tensor = Eigen::Tensor<Scalar, Dimensions, Options, Index>;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What decides which numbers and samples a trainer with libtorch draws next, as parts of a state: generators, samplers, learning rate schedulers.
+// What decides which numbers and samples a trainer with libtorch draws next, as parts of a state: generators, samplers,
+// learning rate schedulers.
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -49,7 +50,8 @@ template <torch_sampler Sampler>
   return all;
 }
 
-/// The order of a random sampler must have each of its samples once, and its position lie inside. libtorch does not check either.
+/// The order of a random sampler must have each of its samples once, and its position lie inside. libtorch does not
+/// check either.
 inline void check_order(const at::Tensor& indices, std::int64_t position) {
   const auto sorted = std::get<0>(indices.to(c10::kLong).sort());
   if (!sorted.equal(at::arange(sorted.numel())) || position < 0 || position > sorted.numel())
@@ -77,9 +79,9 @@ struct torch_scheduler_count : torch::optim::LRScheduler {
 
 }  // namespace detail
 
-/// A generator of random numbers, saved as the bytes of its `get_state`. A load sets them in the generator that the handle refers to:
-/// `at::Generator rng = at::detail::getDefaultCPUGenerator();` is libtorch's own. errc::invalid: a null handle. errc::mismatch, before anything is
-/// changed: bytes that are no state of such a generator.
+/// A generator of random numbers, saved as the bytes of its `get_state`. A load sets them in the generator that the
+/// handle refers to: `at::Generator rng = at::detail::getDefaultCPUGenerator();` is libtorch's own. errc::invalid: a
+/// null handle. errc::mismatch, before anything is changed: bytes that are no state of such a generator.
 template <>
 struct adapter<at::Generator> {
   using bytes = std::vector<std::uint8_t>;
@@ -117,8 +119,8 @@ struct adapter<at::Generator> {
   }
 };
 
-/// A sampler: the tensors that it writes to an archive of libtorch. errc::mismatch, before anything is changed: another sampler, an order that is not one
-/// of the sampler's samples, or a position that it does not have.
+/// A sampler: the tensors that it writes to an archive of libtorch. errc::mismatch, before anything is changed: another
+/// sampler, an order that is not one of the sampler's samples, or a position that it does not have.
 template <detail::torch_sampler Sampler>
 struct adapter<Sampler> {
   using tensors = std::map<std::string, at::Tensor>;
@@ -166,8 +168,8 @@ struct adapter<Sampler> {
   }
 };
 
-/// The number of steps of a learning rate scheduler; the rates are in the optimizer. For a scheduler of your own, pass the base class in an adapter:
-/// `field("base", static_cast<torch::optim::LRScheduler&>(scheduler))`.
+/// The number of steps of a learning rate scheduler; the rates are in the optimizer. For a scheduler of your own, pass
+/// the base class in an adapter: `field("base", static_cast<torch::optim::LRScheduler&>(scheduler))`.
 template <class Scheduler>
 requires std::same_as<Scheduler, torch::optim::LRScheduler> || std::same_as<Scheduler, torch::optim::StepLR>
 struct adapter<Scheduler> {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libtorch's modules as parts of a state: their parameters and buffers, under the names that they have in Python's state_dict.
+// libtorch's modules as parts of a state: their parameters and buffers, under the names that they have in Python's
+// state_dict.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -39,8 +40,9 @@ void torch_held_fields(Module* module, const Field& field) {
 
 }  // namespace detail
 
-/// A class derived from torch::nn::Module, without a line `cairn_fields`: what it has registered, and nothing else. Loaded in place, so that
-/// optimizers that refer to its parameters go on with them. errc::mismatch, before anything is changed: other names, types or shapes.
+/// A class derived from torch::nn::Module, without a line `cairn_fields`: what it has registered, and nothing else.
+/// Loaded in place, so that optimizers that refer to its parameters go on with them. errc::mismatch, before anything is
+/// changed: other names, types or shapes.
 template <detail::torch_module Module>
 struct adapter<Module> {
   template <class Field>

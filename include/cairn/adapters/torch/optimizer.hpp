@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libtorch's optimizers as parts of a state: their options and the state of each parameter, under the names of Python's state_dict
-// where it has them.
+// libtorch's optimizers as parts of a state: their options and the state of each parameter, under the names of Python's
+// state_dict where it has them.
 #pragma once
 
 #include <torch/optim.h>
@@ -32,11 +32,13 @@ void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field
 
 }  // namespace detail
 
-/// Adam, AdamW, SGD, RMSprop, Adagrad and LBFGS. Paths: `kind`; `param_groups.<i>.lr` and the other options of group i; `params.<i>` are the
-/// numbers of its parameters, over all groups, and `shapes` their shapes; `state.<n>.exp_avg` and the like, of parameter n; `state_numbers` are the parameters that have a
-/// state. A load makes the states that an optimizer makes in its first step. errc::mismatch, before anything is changed: an optimizer of another
-/// type, or with other groups. errc::unsupported: an optimizer of another library. For a class derived from one of these, write an adapter that passes
-/// the base class and what the class adds: `field("base", static_cast<torch::optim::Adam&>(optimizer))`.
+/// Adam, AdamW, SGD, RMSprop, Adagrad and LBFGS. Paths: `kind`; `param_groups.<i>.lr` and the other options of group i;
+/// `params.<i>` are the numbers of its parameters, over all groups, and `shapes` their shapes; `state.<n>.exp_avg` and
+/// the like, of parameter n; `state_numbers` are the parameters that have a state. A load makes the states that an
+/// optimizer makes in its first step. errc::mismatch, before anything is changed: an optimizer of another type, or with
+/// other groups. errc::unsupported: an optimizer of another library. For a class derived from one of these, write an
+/// adapter that passes the base class and what the class adds: `field("base",
+/// static_cast<torch::optim::Adam&>(optimizer))`.
 template <detail::torch_optimizer Optimizer>
 struct adapter<Optimizer> {
   template <class Field>
@@ -63,8 +65,8 @@ void torch_pointed_fields(const Pointer& optimizer, const Field& field) {
 
 }  // namespace detail
 
-/// A pointer to an optimizer is saved as the optimizer. A load never makes or replaces it. errc::unsupported: a pointer to a class of libtorch, and
-/// the object is of a derived class.
+/// A pointer to an optimizer is saved as the optimizer. A load never makes or replaces it. errc::unsupported: a pointer
+/// to a class of libtorch, and the object is of a derived class.
 template <std::derived_from<torch::optim::Optimizer> Optimizer>
 struct adapter<std::unique_ptr<Optimizer>> {
   template <class Field>

@@ -22,8 +22,8 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-/// A type by which one part of an optimizer has an adapter: the optimizer's address, seen as another type. Loads know objects by address and
-/// type. No object of it exists.
+/// A type by which one part of an optimizer has an adapter: the optimizer's address, seen as another type. Loads know
+/// objects by address and type. No object of it exists.
 template <class What>
 struct torch_part {
   torch_part() = delete;

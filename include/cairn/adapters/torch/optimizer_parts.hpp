@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options of libtorch's optimizers, and the states that they keep for each parameter, as parts of a state. The names are those of Python.
+// The options of libtorch's optimizers, and the states that they keep for each parameter, as parts of a state. The
+// names are those of Python.
 #pragma once
 
 #include <torch/optim.h>
@@ -117,7 +118,8 @@ inline constexpr std::tuple optimizer_types(
     optimizer_type<torch::optim::Adagrad, torch::optim::AdagradOptions, torch::optim::AdagradParamState>{"Adagrad"},
     optimizer_type<torch::optim::LBFGS, torch::optim::LBFGSOptions, torch::optim::LBFGSParamState>{"LBFGS"});
 
-/// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: it is not of one of these types.
+/// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: it is not of one of
+/// these types.
 template <class Act>
 void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
   const auto try_one = [&]<class Type>(const Type& type) {
@@ -129,7 +131,8 @@ void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
     fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
 }
 
-/// Gives a new state the tensors that it always has: like the parameter, so that they have its type, device and strides.
+/// Gives a new state the tensors that it always has: like the parameter, so that they have its type, device and
+/// strides.
 template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
 void make_tensors(State& s, const at::Tensor& parameter) {
   s.exp_avg(at::empty_like(parameter));
@@ -146,7 +149,8 @@ inline void make_tensors(torch::optim::AdagradParamState& s, const at::Tensor& p
 }
 inline void make_tensors(torch::optim::LBFGSParamState& /*s*/, const at::Tensor& /*parameter*/) {}
 
-/// Takes away the tensors that a state does not always have, or has in different types: a load makes them as they are stored.
+/// Takes away the tensors that a state does not always have, or has in different types: a load makes them as they are
+/// stored.
 template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
 void forget_tensors(State& s) {
   s.max_exp_avg_sq(at::Tensor());

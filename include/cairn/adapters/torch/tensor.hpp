@@ -26,12 +26,14 @@ void resize_torch(at::Tensor& tensor, const extents& shape, dtype type);
 
 }  // namespace detail
 
-/// Uses `copies` for the tensors of all devices of this type, in place of libtorch's own functions. Call it before the first save or load.
+/// Uses `copies` for the tensors of all devices of this type, in place of libtorch's own functions. Call it before the
+/// first save or load.
 void set_torch_copies(c10::DeviceType type, const device_copies& copies);
 
-/// A tensor with its type, shape and strides, saved and loaded in place, where it is. A complex one has a last dimension of 2. A load gives
-/// another shape to tensors that need no gradients, and makes undefined ones, of contiguous memory on the host. errc::mismatch, before anything is
-/// changed: another type, or another shape of a parameter. errc::unsupported: sparse, quantized, expanded and conjugated tensors.
+/// A tensor with its type, shape and strides, saved and loaded in place, where it is. A complex one has a last
+/// dimension of 2. A load gives another shape to tensors that need no gradients, and makes undefined ones, of
+/// contiguous memory on the host. errc::mismatch, before anything is changed: another type, or another shape of a
+/// parameter. errc::unsupported: sparse, quantized, expanded and conjugated tensors.
 template <>
 struct adapter<at::Tensor> {
   [[nodiscard]] static any_tensor_view view(const at::Tensor& tensor) { return detail::torch_view(tensor); }

@@ -41,8 +41,8 @@ enum class block_kind : std::uint8_t {
   return true;
 }
 
-/// Codes at most 8 GiB to `out`, which has `block_bound` bytes, and returns the bytes used. Stores the block as it is where coding
-/// saves less than 1/64: that is not worth the time to decode it. `counts` are those of `in`.
+/// Codes at most 8 GiB to `out`, which has `block_bound` bytes, and returns the bytes used. Stores the block as it is
+/// where coding saves less than 1/64: that is not worth the time to decode it. `counts` are those of `in`.
 [[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, const byte_counts& counts,
                                               std::span<std::byte> out) {
   const auto begin = [&](block_kind kind) { out[0] = static_cast<std::byte>(kind); };
@@ -72,8 +72,8 @@ enum class block_kind : std::uint8_t {
   return encode_block(in, count_bytes(in), out);
 }
 
-/// Decodes the block `in` to `out`. False unless `in` is exactly one block of as many bytes; the contents of `out` are then
-/// undefined. Takes 64 KiB of stack.
+/// Decodes the block `in` to `out`. False unless `in` is exactly one block of as many bytes; the contents of `out` are
+/// then undefined. Takes 64 KiB of stack.
 [[nodiscard]] inline bool decode_block(std::span<const std::byte> in, std::span<std::byte> out) noexcept {
   if (in.empty()) return false;
   const auto kind = static_cast<block_kind>(in[0]);

@@ -50,8 +50,8 @@ inline sorted_symbols sort_by_count(const byte_counts& counts) noexcept {
   return sorted;
 }
 
-/// Replaces at least two ascending weights by the leaf depths of a Huffman tree: of all optimal trees, the one of least height.
-/// Source: Moffat and Katajainen, In-Place Calculation of Minimum-Redundancy Codes, WADS 1995.
+/// Replaces at least two ascending weights by the leaf depths of a Huffman tree: of all optimal trees, the one of least
+/// height. Source: Moffat and Katajainen, In-Place Calculation of Minimum-Redundancy Codes, WADS 1995.
 inline void find_depths(std::span<std::uint64_t> a) noexcept {
   const std::size_t n = a.size();
   // Weights of leaves -> parents of all inner nodes but the root.
@@ -82,10 +82,10 @@ inline void find_depths(std::span<std::uint64_t> a) noexcept {
   }
 }
 
-/// Limits depths to `limit` (at least what the number of symbols needs, at most 16) and restores Kraft's sum to 1. Symbols have
-/// ascending weights and descending depths. Greedy, each step at the least cost per unit of the sum: first the rarest symbols of a
-/// depth move down until the sum is at most 1, then the most frequent ones move up until it is 1. The second loop always ends at 1,
-/// because what is left is a multiple of what moving the deepest symbol takes.
+/// Limits depths to `limit` (at least what the number of symbols needs, at most 16) and restores Kraft's sum to 1.
+/// Symbols have ascending weights and descending depths. Greedy, each step at the least cost per unit of the sum: first
+/// the rarest symbols of a depth move down until the sum is at most 1, then the most frequent ones move up until it is
+/// 1. The second loop always ends at 1, because what is left is a multiple of what moving the deepest symbol takes.
 inline void limit_depths(std::span<std::uint64_t> depths, std::span<const std::uint64_t> weights,
                          unsigned limit) noexcept {
   if (depths[0] <= limit) return;
@@ -138,9 +138,10 @@ constexpr std::uint16_t reversed(std::uint32_t code, unsigned bits) noexcept {
 // The least number of equal lengths that are written as a short run and as a long run.
 inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
 
-/// Code lengths that need the least bits for bytes with these counts, if no such length is above `max_bits`; else lengths close to
-/// the best ones of at most `max_bits` (raised to what the number of symbols needs, at most 12). Of equally frequent symbols the
-/// greater ones have the shorter codes. A single symbol gets one bit. The sum of all counts is below 2^64.
+/// Code lengths that need the least bits for bytes with these counts, if no such length is above `max_bits`; else
+/// lengths close to the best ones of at most `max_bits` (raised to what the number of symbols needs, at most 12). Of
+/// equally frequent symbols the greater ones have the shorter codes. A single symbol gets one bit. The sum of all
+/// counts is below 2^64.
 [[nodiscard]] inline code_lengths find_code_lengths(const byte_counts& counts,
                                                     unsigned max_bits = max_code_bits) noexcept {
   const auto sorted = sort_by_count(counts);
@@ -156,8 +157,8 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   return lengths;
 }
 
-/// Whether the code can be decoded: every sequence of bits is a sequence of codes, and no code is longer than 12 bits. A single
-/// symbol of one bit counts as complete too.
+/// Whether the code can be decoded: every sequence of bits is a sequence of codes, and no code is longer than 12 bits.
+/// A single symbol of one bit counts as complete too.
 [[nodiscard]] inline bool is_complete(const code_lengths& lengths) noexcept {
   std::uint32_t sum = 0, longest = 0, symbols = 0;
   for (const std::uint32_t length : lengths) {
@@ -180,8 +181,8 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   return coded ? bits : std::numeric_limits<std::uint64_t>::max();
 }
 
-/// The canonical code of every symbol, its first bit lowest, as streams have it: codes ascend with their length, then with the
-/// symbol. No length is above 12.
+/// The canonical code of every symbol, its first bit lowest, as streams have it: codes ascend with their length, then
+/// with the symbol. No length is above 12.
 [[nodiscard]] inline std::array<std::uint16_t, 256> canonical_codes(const code_lengths& lengths) noexcept {
   std::array<std::uint32_t, 16> next{}, symbols{};
   for (const auto length : lengths) ++symbols[length & 15];
@@ -193,8 +194,8 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   return codes;
 }
 
-/// Writes the lengths of a complete code, and returns the bytes used. Layout: u8 first and u8 last symbol that has a code; then
-/// half bytes, the lower half of a byte first, for the lengths of the symbols between them:
+/// Writes the lengths of a complete code, and returns the bytes used. Layout: u8 first and u8 last symbol that has a
+/// code; then half bytes, the lower half of a byte first, for the lengths of the symbols between them:
 ///   0 to 12   a length
 ///   13 r      the length before, r + 3 times more
 ///   14 r      r + 3 times 0
@@ -234,8 +235,8 @@ inline constexpr std::size_t short_run = 3, long_run = short_run + 16;
   return (halves + 1) / 2;
 }
 
-/// The reverse, from the beginning of `in`. Returns the bytes used; 0 when they are malformed or the code is not complete, and
-/// `lengths` are then undefined.
+/// The reverse, from the beginning of `in`. Returns the bytes used; 0 when they are malformed or the code is not
+/// complete, and `lengths` are then undefined.
 [[nodiscard]] inline std::size_t read_code_lengths(std::span<const std::byte> in, code_lengths& lengths) noexcept {
   lengths.fill(0);
   if (in.size() < 2) return 0;

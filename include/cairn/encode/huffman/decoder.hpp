@@ -24,8 +24,8 @@ class decoder {
     if (is_complete(lengths)) fill_table();
   }
 
-  /// Decodes `in` to `out`. False unless `in` is exactly the codes of as many bytes; the contents of `out` are then undefined.
-  /// Reads only `in`, writes only `out`.
+  /// Decodes `in` to `out`. False unless `in` is exactly the codes of as many bytes; the contents of `out` are then
+  /// undefined. Reads only `in`, writes only `out`.
   bool decode(std::span<const std::byte> in, std::span<std::byte> out) const noexcept {
     if (in.size() < stream_sizes_bytes) return false;
     std::array<stream, streams> all;
@@ -51,7 +51,8 @@ class decoder {
  private:
   static constexpr unsigned most_symbols = 6;  // of an entry
   static constexpr unsigned look_ups = 4;      // of 12 bits each, of one 64-bit word
-  // Bytes that a step reads, and consumes at most; symbols that it gives at most, and bytes that it may write: an entry is stored as 8.
+  // Bytes that a step reads, and consumes at most; symbols that it gives at most, and bytes that it may write: an entry
+  // is stored as 8.
   static constexpr std::size_t step_reads = 8, step_takes = 6;
   static constexpr std::size_t step_gives = look_ups * most_symbols, step_writes = step_gives + 2;
 
@@ -146,8 +147,8 @@ class decoder {
 
   // The entry of 12 bits, the first one lowest, holds the symbols whose codes these bits begin with, at most 6:
   //   bits 0-47 the symbols, the first one lowest; bits 48-55 the bits that their codes take; bits 56-63 their number.
-  // For example, the codes A = 0, B = 10, C = 11 and the bits 0 10 10 11 0 11 10 (first bit first) give A B B C A C: six symbols,
-  // 10 bits. The next look-up begins after these, with 10.
+  // For example, the codes A = 0, B = 10, C = 11 and the bits 0 10 10 11 0 11 10 (first bit first) give A B B C A C:
+  // six symbols, 10 bits. The next look-up begins after these, with 10.
   static constexpr unsigned bits_at = 48, count_at = 56;
   static constexpr std::size_t table_size = std::size_t{1} << max_code_bits;
 
@@ -170,9 +171,10 @@ class decoder {
   }
 
   void fill_table() noexcept {
-    // The entry of n bits is their first symbol, of l bits, prepended to the entry of the other n - l bits. So entries are made for
-    // n = `shortest` and up; those of n bits are at fewer[2^n], those of 12 bits are the table. In the example above, the entry of
-    // the 3 bits 0 10 is A prepended to that of the 2 bits 10, which is B prepended to that of no bits, which is empty.
+    // The entry of n bits is their first symbol, of l bits, prepended to the entry of the other n - l bits. So entries
+    // are made for n = `shortest` and up; those of n bits are at fewer[2^n], those of 12 bits are the table. In the
+    // example above, the entry of the 3 bits 0 10 is A prepended to that of the 2 bits 10, which is B prepended to that
+    // of no bits, which is empty.
     std::array<std::uint64_t, table_size> fewer{};
     const auto codes = canonical_codes(lengths_);
     std::array<std::uint8_t, 256> symbols;  // by ascending length

@@ -18,8 +18,8 @@ namespace cairn::inline v0_1::detail::huffman {
 inline constexpr std::size_t streams = 4;
 inline constexpr std::size_t stream_sizes_bytes = (streams - 1) * sizeof(std::uint32_t);
 
-/// Room that `encoder::encode` needs beyond the whole bytes of codes: the sizes, a partial byte per stream, and a word, as it
-/// stores whole words.
+/// Room that `encoder::encode` needs beyond the whole bytes of codes: the sizes, a partial byte per stream, and a word,
+/// as it stores whole words.
 inline constexpr std::size_t encode_slack = stream_sizes_bytes + streams + sizeof(std::uint64_t);
 
 /// Where stream `k` begins among `n` bytes: each stream codes ceil(n / 4) bytes, the last ones what is left.
@@ -30,7 +30,8 @@ inline constexpr std::size_t encode_slack = stream_sizes_bytes + streams + sizeo
 /// Codes bytes with one table.
 class encoder {
  public:
-  /// Whether a table of pairs pays for `n` bytes: making it costs as much as coding 2^15 bytes, and 6 more per pair of symbols.
+  /// Whether a table of pairs pays for `n` bytes: making it costs as much as coding 2^15 bytes, and 6 more per pair of
+  /// symbols.
   [[nodiscard]] bool is_worth_pairs(std::size_t n) const noexcept {
     const auto symbols = static_cast<std::size_t>(
         std::count_if(singles_.begin(), singles_.end(), [](std::uint32_t entry) { return entry != 0; }));
@@ -60,11 +61,12 @@ class encoder {
     }
   }
 
-  /// Room that `encode` needs for any `n` bytes. For bytes whose coded bits are known, their whole bytes + `encode_slack` suffice.
+  /// Room that `encode` needs for any `n` bytes. For bytes whose coded bits are known, their whole bytes +
+  /// `encode_slack` suffice.
   [[nodiscard]] std::size_t bound(std::size_t n) const noexcept { return (n * longest_ + 7) / 8 + encode_slack; }
 
-  /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes after them may be overwritten. Every byte of `in` has a
-  /// code; one that has none is left out.
+  /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes after them may be overwritten. Every byte of
+  /// `in` has a code; one that has none is left out.
   std::size_t encode(std::span<const std::byte> in, std::span<std::byte> out) const noexcept {
     // One stream after the other: four at a time are slower, and where they begin is not known yet.
     std::byte* at = out.data() + stream_sizes_bytes;

@@ -54,8 +54,8 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return bits;
 }
 
-/// A code for the counted bytes: none, where coding does not pay; the newest known code that takes at most 1 % more bits than a
-/// new one and its table; or a new one.
+/// A code for the counted bytes: none, where coding does not pay; the newest known code that takes at most 1 % more
+/// bits than a new one and its table; or a new one.
 [[nodiscard]] inline step_code choose_code(const huffman::byte_counts& counts, const code_tables* known) {
   std::uint64_t bytes = 0;
   for (const auto count : counts) bytes += count;
@@ -144,7 +144,8 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return finish(block_kind::stored, at + packed.size());
 }
 
-/// Sets `packed` to the packed symbols of a block and `exceptions` to the bytes of its exceptions. False when it is malformed.
+/// Sets `packed` to the packed symbols of a block and `exceptions` to the bytes of its exceptions. False when it is
+/// malformed.
 [[nodiscard]] inline bool decode_block(std::span<const std::byte> in, std::size_t elements, std::size_t item,
                                        const huffman::decoder* code, std::span<std::byte> packed,
                                        std::span<const std::byte>& exceptions) noexcept {

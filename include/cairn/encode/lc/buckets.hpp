@@ -29,7 +29,8 @@ struct bucket {
   float min = 0, max = 0;   ///< of the members
 };
 
-/// The value that stands for the members, as published. Computed in double, so that nothing overflows, and rounded once.
+/// The value that stands for the members, as published. Computed in double, so that nothing overflows, and rounded
+/// once.
 [[nodiscard]] inline float midpoint_of(const bucket& b) noexcept {
   return static_cast<float>((static_cast<double>(b.max) + static_cast<double>(b.min)) / 2);
 }
@@ -97,8 +98,8 @@ struct promoted {
   friend bool operator==(const promoted&, const promoted&) = default;
 };
 
-/// The `most` buckets of highest priority, in this order; of equal ones the positive first. The result for a smaller `most` is a
-/// prefix of the result for a larger one.
+/// The `most` buckets of highest priority, in this order; of equal ones the positive first. The result for a smaller
+/// `most` is a prefix of the result for a larger one.
 [[nodiscard]] inline std::vector<promoted> promote(std::span<const bucket> buckets, promotion priority,
                                                    std::size_t most) {
   struct candidate {
@@ -120,8 +121,8 @@ struct promoted {
   return first;
 }
 
-/// The order in which buckets get the symbols 1, 2, ...: by exponent, because the order by priority varies between checkpoints,
-/// which would change the frequencies of symbols and so require new codes.
+/// The order in which buckets get the symbols 1, 2, ...: by exponent, because the order by priority varies between
+/// checkpoints, which would change the frequencies of symbols and so require new codes.
 inline void sort_by_exponent(std::vector<promoted>& chosen) {
   std::sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) {
     return a.key % 256 != b.key % 256 ? a.key % 256 > b.key % 256 : a.key < b.key;

@@ -34,8 +34,8 @@ inline constexpr std::size_t least_bytes = 64, small_bytes = std::size_t{64} << 
   return {in.type, in.values, in.reference, kind};
 }
 
-/// Whether adding a value may make a finite element infinite. Smaller values than these limits are below half a last bit of the
-/// largest element.
+/// Whether adding a value may make a finite element infinite. Smaller values than these limits are below half a last
+/// bit of the largest element.
 [[nodiscard]] inline bool may_overflow(dtype type, std::span<const promoted> chosen) noexcept {
   const float limit = type == dtype::f16 ? 8.0F : 0x1p102F;
   return std::any_of(chosen.begin(), chosen.end(), [&](const promoted& p) { return std::abs(p.value) >= limit; });

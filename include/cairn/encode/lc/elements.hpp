@@ -80,8 +80,9 @@ inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* 
   (type == dtype::bf16 ? kernels.narrow_bf16 : kernels.narrow_f16)(in, n, reinterpret_cast<std::uint16_t*>(out));
 }
 
-/// The real elements of a piece, and the same elements as a reader restores them from the parent (`tracked`). As floats, and in the kernels
-/// (simd/buckets.hpp, simd/symbols.hpp), these are `u` and `a`; `b` is what a reader will restore from this checkpoint.
+/// The real elements of a piece, and the same elements as a reader restores them from the parent (`tracked`). As
+/// floats, and in the kernels (simd/buckets.hpp, simd/symbols.hpp), these are `u` and `a`; `b` is what a reader will
+/// restore from this checkpoint.
 struct delta_view {
   dtype type{};
   std::span<const std::byte> values, reference;
@@ -102,7 +103,8 @@ void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end,
   }
 }
 
-/// Calls `visit(u, a, n)` with floats whose differences are the deltas: the elements themselves, or their ratios and zeros.
+/// Calls `visit(u, a, n)` with floats whose differences are the deltas: the elements themselves, or their ratios and
+/// zeros.
 template <class Visit>
 void for_each_delta_strip(const delta_view& delta, std::size_t begin, std::size_t end, const Visit& visit) {
   if (delta.kind == delta_kind::difference) return for_each_strip(delta, begin, end, visit);

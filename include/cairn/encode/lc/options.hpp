@@ -17,8 +17,9 @@ enum class promotion {
 /// What is quantized: the change of an element from a, which a reader restores from the parent, to the real element u.
 enum class delta_kind {
   difference,  ///< u - a, as published
-  /// About 2^23 log2(u / a): the difference of the bits of the two floats as integers. A restored element has the sign of the real one, is
-  /// at least half and at most twice as large, and is 0 only where the real one is. For second moments; not from the paper.
+  /// About 2^23 log2(u / a): the difference of the bits of the two floats as integers. A restored element has the sign
+  /// of the real one, is at least half and at most twice as large, and is 0 only where the real one is. For second
+  /// moments; not from the paper.
   ratio
 };
 

@@ -162,8 +162,8 @@ inline void put_payload_header(byte_writer& out, std::uint64_t steps, std::byte 
   out.put_number(steps);
 }
 
-/// Calls `visit(bytes)` for every step of a payload, in order. Calls `need(bytes)` before it looks at bytes between the steps. False when the payload is
-/// malformed or of another version; some steps may have been visited then.
+/// Calls `visit(bytes)` for every step of a payload, in order. Calls `need(bytes)` before it looks at bytes between the
+/// steps. False when the payload is malformed or of another version; some steps may have been visited then.
 template <class Need, class Visit>
 [[nodiscard]] bool for_each_step(std::span<const std::byte> payload, const Need& need, const Visit& visit) {
   byte_reader in(payload);

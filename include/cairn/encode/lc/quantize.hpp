@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Quantizes: elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements. Also adds symbols to elements.
+// Quantizes: elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements. Also adds
+// symbols to elements.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,8 @@ struct loss_sums {
   return {simd::buckets().errors(u, b, n), simd::buckets().squares(u, a, n)};
 }
 
-/// The root of a quotient of sums of squares, never less than it is: the kernels cut errors to 26 bits, and round deltas to 24.
+/// The root of a quotient of sums of squares, never less than it is: the kernels cut errors to 26 bits, and round
+/// deltas to 24.
 [[nodiscard]] inline double rounded_up_ratio(double squares, double of) noexcept {
   if (squares == 0) return 0;
   return of == 0 ? infinite() : std::sqrt(squares / of) * (1 + 0x1p-22);
@@ -120,7 +122,8 @@ struct tolerance {
   }
 };
 
-/// The sums of a strip in which flagged elements are stored exactly. Elements that are not finite do not count, and deltas that are not do not either.
+/// The sums of a strip in which flagged elements are stored exactly. Elements that are not finite do not count, and
+/// deltas that are not do not either.
 [[nodiscard]] inline loss_sums sums_beside(const float* u, const float* a, const float* b, std::size_t n,
                                            const std::array<bool, strip_elements>& flags) noexcept {
   strip clean_u, clean_a, clean_b;
@@ -138,8 +141,8 @@ struct tolerance {
   return bits;
 }
 
-/// Quantizes and updates `reference`, which `delta` refers to, in one pass, blocks in parallel. All deltas, which are differences, and all
-/// sums have to be finite.
+/// Quantizes and updates `reference`, which `delta` refers to, in one pass, blocks in parallel. All deltas, which are
+/// differences, and all sums have to be finite.
 [[nodiscard]] inline quantized quantize_in_place(const delta_view& delta, std::span<std::byte> reference, unsigned bits,
                                                  const simd::symbol_table& symbols, unsigned threads) {
   const std::size_t count = delta.count(), blocks = blocks_of(count), item = size_of(delta.type);
@@ -165,8 +168,8 @@ struct tolerance {
   return result;
 }
 
-/// Quantizes any elements and does not change the reference; `apply` does. Elements that would be farther than `max_error` from the real
-/// ones become exceptions.
+/// Quantizes any elements and does not change the reference; `apply` does. Elements that would be farther than
+/// `max_error` from the real ones become exceptions.
 [[nodiscard]] inline quantized quantize_on_trial(const delta_view& delta, unsigned bits,
                                                  const simd::symbol_table& symbols, unsigned threads,
                                                  double max_error = infinite()) {
@@ -213,7 +216,8 @@ struct tolerance {
   return result;
 }
 
-/// Adds the values of packed symbols to the elements of a block, or to their bits. Needs the default floating-point environment.
+/// Adds the values of packed symbols to the elements of a block, or to their bits. Needs the default floating-point
+/// environment.
 inline void add_symbols(dtype type, delta_kind kind, unsigned bits, const std::byte* packed,
                         const simd::symbol_table& symbols, std::span<std::byte> elements) noexcept {
   const auto& kernels = simd::symbols();

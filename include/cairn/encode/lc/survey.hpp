@@ -24,8 +24,8 @@ struct survey_result {
   bool all_finite = true;
 };
 
-/// Calls `visit(u, a, n, sum)` for the strips of all blocks, in parallel: see for_each_delta_strip. Each of up to 64 groups of consecutive
-/// blocks has a copy of `nothing` as its `sum`; returns their total.
+/// Calls `visit(u, a, n, sum)` for the strips of all blocks, in parallel: see for_each_delta_strip. Each of up to 64
+/// groups of consecutive blocks has a copy of `nothing` as its `sum`; returns their total.
 template <class Sum, class Visit>
 [[nodiscard]] Sum sum_over_strips(const delta_view& delta, unsigned threads, const Sum& nothing, const Visit& visit) {
   const std::size_t blocks = blocks_of(delta.count()), groups = std::min<std::size_t>(blocks, 64);
@@ -42,13 +42,15 @@ template <class Sum, class Visit>
   return sums[0];
 }
 
-/// Finds the extremes of the buckets of largest magnitude below a ceiling, in one pass: it tracks only the `width` exponents, of
-/// both signs, up to the largest one seen so far. When an element exceeds the window, the window moves up, and the strip is seen
-/// again. This is exact: a bucket that enters the window has had no members before, or the window would have been higher.
+/// Finds the extremes of the buckets of largest magnitude below a ceiling, in one pass: it tracks only the `width`
+/// exponents, of both signs, up to the largest one seen so far. When an element exceeds the window, the window moves
+/// up, and the strip is seen again. This is exact: a bucket that enters the window has had no members before, or the
+/// window would have been higher.
 ///
-/// For example, with width 2 and deltas 3, -5, 20, 9, .1: the window moves up to the exponent of [2..4) for 3, to [4..8) for -5,
-/// and to [16..32) for 20. It then covers the magnitudes from 8 to 32. Result: +[16..32): 20 to 20, +[8..16): 9 to 9; the bucket
-/// -[4..8) has left the window. A third bucket takes another pass with the ceiling 8, the bottom of the window.
+/// For example, with width 2 and deltas 3, -5, 20, 9, .1: the window moves up to the exponent of [2..4) for 3, to
+/// [4..8) for -5, and to [16..32) for 20. It then covers the magnitudes from 8 to 32. Result: +[16..32): 20 to 20,
+/// +[8..16): 9 to 9; the bucket -[4..8) has left the window. A third bucket takes another pass with the ceiling 8, the
+/// bottom of the window.
 class sliding_window {
  public:
   /// `width` exponents: 2 or 4.

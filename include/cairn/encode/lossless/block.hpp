@@ -58,7 +58,8 @@ struct block_header {
       if (is_coded(b)) put(coded_bytes[b]);
   }
 
-  /// Reads the header of a block of `count` elements of `width` bytes. False unless the block has exactly the size of `in`.
+  /// Reads the header of a block of `count` elements of `width` bytes. False unless the block has exactly the size of
+  /// `in`.
   [[nodiscard]] bool read(std::span<const std::byte> in, std::size_t count, std::size_t width) noexcept {
     if (in.size() < 2) return false;
     *this = {};
@@ -204,8 +205,8 @@ inline bool are_marks(std::span<const std::byte> marks, std::size_t count, std::
   return end;
 }
 
-/// Decodes the block `in` to `out`; with `relative`, XORs it with what `out` holds. False unless `in` is exactly one block of as
-/// many elements; the contents of `out` are then undefined.
+/// Decodes the block `in` to `out`; with `relative`, XORs it with what `out` holds. False unless `in` is exactly one
+/// block of as many elements; the contents of `out` are then undefined.
 [[nodiscard]] inline bool decode_elements(std::span<const std::byte> in, std::size_t width, bool relative,
                                           const block_memory& memory, std::span<std::byte> out) noexcept {
   const std::size_t count = out.size() / width;

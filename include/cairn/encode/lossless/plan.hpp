@@ -39,8 +39,8 @@ inline constexpr auto count_logs = [] {
   return logs;
 }();
 
-/// Average coded bits of one of `total` < 2^31 bytes with these counts, in fixed point: their entropy, with Miller and Madow's
-/// correction for small samples, but at least one bit where bytes differ, as Huffman codes have whole bits.
+/// Average coded bits of one of `total` < 2^31 bytes with these counts, in fixed point: their entropy, with Miller and
+/// Madow's correction for small samples, but at least one bit where bytes differ, as Huffman codes have whole bits.
 [[nodiscard]] inline std::uint64_t bits_per_byte(const huffman::byte_counts& counts, std::uint64_t total) noexcept {
   std::uint64_t logs = 0, symbols = 0;
   for (const auto count : counts) {
@@ -112,8 +112,8 @@ inline block_plan plan_planes(const std::byte* words, std::size_t count, std::si
   return plan;
 }
 
-/// The highest byte of a floating-point number has the sign and most of the exponent. Where signs vary, rotating the sign to the
-/// lowest bit leaves the exponent alone in the highest byte.
+/// The highest byte of a floating-point number has the sign and most of the exponent. Where signs vary, rotating the
+/// sign to the lowest bit leaves the exponent alone in the highest byte.
 inline block_plan plan_words(const std::byte* words, std::size_t count, const element_format& format) noexcept {
   if (count == 0) return {};
   const auto plain = plan_planes(words, count, format.width, false);

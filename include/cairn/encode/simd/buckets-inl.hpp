@@ -24,8 +24,8 @@ inline void deltas(const float* u, const float* a, std::size_t n, float* out) no
   copy(rest, n - i, out + i);
 }
 
-/// Lowers the least distances of members from both ends of a range. As unsigned differences wrap around, a float outside the range is
-/// farther from both ends than any member.
+/// Lowers the least distances of members from both ends of a range. As unsigned differences wrap around, a float
+/// outside the range is farther from both ends than any member.
 HWY_INLINE void note(bits x, const bucket_range& range, bits& from_first, bits& to_last) {
   const bits_tag d;
   from_first = hn::Min(from_first, hn::Sub(x, hn::Set(d, range.first)));
@@ -40,7 +40,8 @@ HWY_INLINE bucket_reach reach_of(const bucket_range& range, bits from_first, bit
   return {range.first + above, range.last - below};
 }
 
-// Vectors of scalable targets cannot be elements of an array or members of a class: the distances of each range are local variables.
+// Vectors of scalable targets cannot be elements of an array or members of a class: the distances of each range are
+// local variables.
 inline magnitudes survey(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                          const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept {
   const bits_tag d;
@@ -85,7 +86,8 @@ using double_tag = hn::CappedTag<double, 8>;
 using half_tag = hn::Rebind<float, double_tag>;  // as many floats
 using doubles = hn::Vec<double_tag>;
 
-/// Adds a vector of elements. Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same bits.
+/// Adds a vector of elements. Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same
+/// bits.
 HWY_INLINE void add_errors(const float* real, const float* approximation, doubles& squares, doubles& real_squares,
                            doubles& largest) {
   const double_tag d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compiles the file that CAIRN_SIMD_KERNELS names once per target. No include guard: it is included once per such file. Highway's
-// own foreach_target.h serves only one file of a unit.
+// Compiles the file that CAIRN_SIMD_KERNELS names once per target. No include guard: it is included once per such file.
+// Highway's own foreach_target.h serves only one file of a unit.
 #include "cairn/encode/simd/highway-inl.hpp"
 #if !defined(CAIRN_SIMD_KERNELS)
 #error "CAIRN_SIMD_KERNELS must name the file of the kernels"

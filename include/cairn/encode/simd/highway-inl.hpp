@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-// Kernels are compiled for AVX-512, AVX2 and the target of the unit. All other targets are disabled, so that Highway does not parse
-// them.
+// Kernels are compiled for AVX-512, AVX2 and the target of the unit. All other targets are disabled, so that Highway
+// does not parse them.
 #if !defined(HWY_DISABLED_TARGETS) && !defined(HIGHWAY_HWY_DETECT_TARGETS_H_)
 #if defined(__AVX512F__)
 #define HWY_DISABLED_TARGETS 0
@@ -43,6 +43,7 @@
 #define CAIRN_SIMD_TABLE_AVX2(table)
 #endif
 
-/// In the namespace of the kernels: initialises an array of pointers to the table `table` of every target, the best first.
+/// In the namespace of the kernels: initialises an array of pointers to the table `table` of every target, the best
+/// first.
 #define CAIRN_SIMD_TABLES(table) \
   {CAIRN_SIMD_TABLE_AVX3(table) CAIRN_SIMD_TABLE_AVX2(table) & HWY_STATIC_DISPATCH(table)}

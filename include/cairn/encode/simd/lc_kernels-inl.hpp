@@ -85,7 +85,8 @@ inline void widen_f16(const std::uint16_t* in, std::size_t n, float* out) noexce
   });
 }
 
-/// Results that are normal are rounded by integer arithmetic; denormal ones by adding 0.5, whose last bit is that of the result.
+/// Results that are normal are rounded by integer arithmetic; denormal ones by adding 0.5, whose last bit is that of
+/// the result.
 inline void narrow_f16(const float* in, std::size_t n, std::uint16_t* out) noexcept {
   convert_all(in, n, out, [](const float* from, std::uint16_t* to) HWY_ATTR {
     const float_tag d;
@@ -121,7 +122,8 @@ inline constexpr std::int32_t magnitude_mask = 0x7FFF'FFFF, infinite = 0x7F80'00
 HWY_INLINE integers load_bits(const float* x) { return hn::BitCast(integer_tag(), hn::LoadU(float_tag(), x)); }
 HWY_INLINE bits unsigned_bits(integers x) { return hn::BitCast(bits_tag(), x); }  // whose sums wrap around
 
-/// Calls `act(u, a, b)` for vectors of elements; the last ones are copied to rows of 16. Where `act` writes to `b`, they are copied back.
+/// Calls `act(u, a, b)` for vectors of elements; the last ones are copied to rows of 16. Where `act` writes to `b`,
+/// they are copied back.
 template <bool Writes, class Out, class Act>
 HWY_INLINE void for_all(const float* u, const float* a, std::size_t n, Out* b, const Act& act) {
   const std::size_t lanes = hn::Lanes(float_tag());

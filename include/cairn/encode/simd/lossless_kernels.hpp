@@ -9,8 +9,8 @@
 
 namespace cairn::inline v0_1::detail::simd {
 
-/// For elements of `Width` bytes: the source of each byte of the result, for all sets of marked elements. Bit i of a set marks
-/// element i.
+/// For elements of `Width` bytes: the source of each byte of the result, for all sets of marked elements. Bit i of a
+/// set marks element i.
 template <std::size_t Width>
 struct shuffles {
   static constexpr std::size_t bytes = 16;
@@ -43,9 +43,9 @@ inline constexpr Shuffles all_shuffles{};
 
 /// For elements of one size. Memory need not be aligned; inputs and outputs do not overlap.
 struct plane_kernels {
-  /// Copies byte `b` of all `count` elements to `planes[b]`. With `rotate`, elements are first rotated left by one bit: the sign
-  /// of a floating-point number becomes the lowest bit, and the exponent begins at the highest one. Elements of one byte are not
-  /// rotated.
+  /// Copies byte `b` of all `count` elements to `planes[b]`. With `rotate`, elements are first rotated left by one bit:
+  /// the sign of a floating-point number becomes the lowest bit, and the exponent begins at the highest one. Elements
+  /// of one byte are not rotated.
   void (*split)(const std::byte* values, std::size_t count, bool rotate, std::byte* const* planes) noexcept;
   /// The reverse of `split`.
   void (*merge)(const std::byte* const* planes, std::size_t count, bool rotate, std::byte* values) noexcept;
@@ -68,16 +68,16 @@ struct planes_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<planes_kernels> all_planes() noexcept;
 
-/// For elements of one size; an element is zero when all its bits are. Memory need not be aligned; inputs and outputs do not
-/// overlap.
+/// For elements of one size; an element is zero when all its bits are. Memory need not be aligned; inputs and outputs
+/// do not overlap.
 struct zero_kernels {
-  /// Sets bit i of `bits`, the lowest of a byte first, where element i is not zero; the unused bits of the last byte are 0.
-  /// Returns the number of set bits.
+  /// Sets bit i of `bits`, the lowest of a byte first, where element i is not zero; the unused bits of the last byte
+  /// are 0. Returns the number of set bits.
   std::size_t (*mark)(const std::byte* values, std::size_t count, std::byte* bits) noexcept;
   /// Copies the marked elements to `packed`, which has room for 16 bytes more. Returns their number.
   std::size_t (*pack)(const std::byte* values, const std::byte* bits, std::size_t count, std::byte* packed) noexcept;
-  /// The reverse of `pack`: elements that are not marked become zero. May read 16 bytes beyond the packed elements. Returns the
-  /// number of marked ones.
+  /// The reverse of `pack`: elements that are not marked become zero. May read 16 bytes beyond the packed elements.
+  /// Returns the number of marked ones.
   std::size_t (*unpack)(const std::byte* packed, const std::byte* bits, std::size_t count, std::byte* values) noexcept;
 };
 

@@ -6,8 +6,8 @@ namespace HWY_NAMESPACE {
 namespace symbol_code {
 using namespace rows;
 
-// Vectors of scalable targets have no size: they cannot be members of a class. Kernels therefore keep them in local variables, and the table
-// in a local copy, which no store can change.
+// Vectors of scalable targets have no size: they cannot be members of a class. Kernels therefore keep them in local
+// variables, and the table in a local copy, which no store can change.
 
 /// The symbols of keys, of symbols S to `Last`; those of other keys are `so_far`.
 template <std::uint32_t Last, std::uint32_t S = 1>
@@ -27,8 +27,8 @@ HWY_INLINE floats load_values(const symbol_table& symbols, std::size_t first) {
   return hn::LoadU(float_tag(), both);
 }
 
-/// Looks up the values of symbols: with one permutation where a vector has eight lanes, else with two. `low` and `high` are the values from
-/// symbols 0 and 4 on.
+/// Looks up the values of symbols: with one permutation where a vector has eight lanes, else with two. `low` and `high`
+/// are the values from symbols 0 and 4 on.
 HWY_INLINE floats values_of(bits symbol, [[maybe_unused]] const symbol_table& symbols, [[maybe_unused]] floats low,
                             [[maybe_unused]] floats high) {
   const float_tag d;

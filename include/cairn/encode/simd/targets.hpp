@@ -5,17 +5,19 @@
 #include <cstdint>
 #include <span>
 
-// How kernels are compiled: x.hpp declares a table of functions and nothing else. The functions are in x-inl.hpp, written with
-// Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only each_target.hpp and highway-inl.hpp include Highway.
+// How kernels are compiled: x.hpp declares a table of functions and nothing else. The functions are in x-inl.hpp,
+// written with Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only
+// each_target.hpp and highway-inl.hpp include Highway.
 
 namespace cairn::inline v0_1::detail::simd {
 
-/// The tables of one family of kernels, the best first. A table says in `target` what it is compiled for: a bit of Highway's.
+/// The tables of one family of kernels, the best first. A table says in `target` what it is compiled for: a bit of
+/// Highway's.
 template <class Kernels>
 using kernel_tables = std::span<const Kernels* const>;
 
-/// The tables from the first one on whose target is in the set `supported`. The last table is for the target that all code of the
-/// program is compiled for, and is never left out.
+/// The tables from the first one on whose target is in the set `supported`. The last table is for the target that all
+/// code of the program is compiled for, and is never left out.
 template <class Kernels>
 [[nodiscard]] constexpr kernel_tables<Kernels> runnable(kernel_tables<Kernels> tables,
                                                         std::int64_t supported) noexcept {

@@ -12,20 +12,23 @@
 
 namespace cairn::inline v0_1::estimators {
 
-/// Fits some families and gives the best fit that can be trusted. All estimators are of this type. `curve` fits again when the observed
-/// steps have grown by a fifth since the last fit, or went back; otherwise it is O(1). O(1) memory, no allocation.
+/// Fits some families and gives the best fit that can be trusted. All estimators are of this type. `curve` fits again
+/// when the observed steps have grown by a fifth since the last fit, or went back; otherwise it is O(1). O(1) memory,
+/// no allocation.
 ///
-/// "Best" is by BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many, above all a floor,
-/// harms a prediction more than one that the losses do not show yet; AICc, which penalises it less, predicted no family better and some
-/// worse. Residuals of a fifth of the noise count as none, so of two fits to clean losses the simpler one is better.
-/// A fit is not trusted, and without another one `curve` gives nothing, when
+/// "Best" is by BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many,
+/// above all a floor, harms a prediction more than one that the losses do not show yet; AICc, which penalises it less,
+/// predicted no family better and some worse. Residuals of a fifth of the noise count as none, so of two fits to clean
+/// losses the simpler one is better. A fit is not trusted, and without another one `curve` gives nothing, when
 ///   - there are fewer than 16 buckets, or `fit` gives nothing;
 ///   - the fit did not converge, or its rate is at a bound;
 ///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16);
 ///   - the standard error of the curve after twice the observed steps is more than a fifth of the fall so far;
-///   - the newest sixth of the buckets is off the curve by more than 5 standard errors and more than a twentieth of the fall;
+///   - the newest sixth of the buckets is off the curve by more than 5 standard errors and more than a twentieth of the
+///     fall;
 ///   - the criterion is worse by more than 10 than that of another fitted family;
-///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall (the loss rises,
+///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall
+///     (the loss rises,
 ///     or a new learning rate lets it drop), or the newest 16 were all not finite.
 class fitted_curves {
  public:

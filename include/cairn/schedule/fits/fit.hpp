@@ -54,7 +54,8 @@ using matrix = std::array<vector, 4>;
 
 namespace cairn::inline v0_1::schedule {
 
-/// A family over the steps from `first` to `last`, first < last. h is 1 at `first` and falls; its rates are positive and have no unit.
+/// A family over the steps from `first` to `last`, first < last. h is 1 at `first` and falls; its rates are positive
+/// and have no unit.
 struct curve_basis {
   using family = loss_curve::family;
   using rates = std::array<double, 2>;
@@ -63,8 +64,8 @@ struct curve_basis {
   double first = 0;
   double last = 1;
 
-  /// Where some steps lie on the x axis. `bend` is half the variance of their x: the mean of h over them is h + h'' bend, to second
-  /// order.
+  /// Where some steps lie on the x axis. `bend` is half the variance of their x: the mean of h over them is h + h''
+  /// bend, to second order.
   struct position {
     double x = 0;
     double bend = 0;
@@ -186,14 +187,14 @@ struct loss_fit {
   bool converged = false;   ///< within the iterations, at a curve that falls, with its rate within bounds
 };
 
-/// Robust weighted least squares of one family to the buckets' means (Huber's weights, iterated). A bucket weighs as its count over the
-/// noise seen in it and its neighbours, so that noise may grow with the loss or not. For given rates the curves of all families are
-/// A h(x) + floor: A and the floor are solved for exactly and Gauss-Newton goes over the rates (variable projection, Golub and Pereyra
-/// 1973), at most 16 steps. A and the rates are positive, so that a curve falls; the floor is not negative unless a bucket's mean is.
-/// A bucket is compared with the mean of the curve over its steps, to second order.
-/// `start` is a curve of the same family to begin with, near the one to be found; without it, a grid of rates is tried.
-/// Nothing: fewer than 8 buckets, a loss that is constant, no finite result, and for the exponential a bucket's mean that is not
-/// positive. O(buckets); allocates nothing.
+/// Robust weighted least squares of one family to the buckets' means (Huber's weights, iterated). A bucket weighs as
+/// its count over the noise seen in it and its neighbours, so that noise may grow with the loss or not. For given rates
+/// the curves of all families are A h(x) + floor: A and the floor are solved for exactly and Gauss-Newton goes over the
+/// rates (variable projection, Golub and Pereyra 1973), at most 16 steps. A and the rates are positive, so that a curve
+/// falls; the floor is not negative unless a bucket's mean is. A bucket is compared with the mean of the curve over its
+/// steps, to second order. `start` is a curve of the same family to begin with, near the one to be found; without it, a
+/// grid of rates is tried. Nothing: fewer than 8 buckets, a loss that is constant, no finite result, and for the
+/// exponential a bucket's mean that is not positive. O(buckets); allocates nothing.
 [[nodiscard]] std::optional<loss_fit> fit(loss_curve::family shape, std::span<const loss_bucket> buckets,
                                           const loss_curve* start = nullptr);
 

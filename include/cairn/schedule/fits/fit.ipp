@@ -79,7 +79,8 @@ class curve_fitting {
     return cairn::detail::is_finite(s.cost) && s.cost < std::numeric_limits<double>::max();
   }
 
-  /// The noise of a bucket's mean, from the scatter in it and its neighbours; at least what its width can hide, and rounding.
+  /// The noise of a bucket's mean, from the scatter in it and its neighbours; at least what its width can hide, and
+  /// rounding.
   [[nodiscard]] bool weigh(std::span<const loss_bucket> buckets) noexcept {
     constexpr std::size_t beside = 4;
     double sum = 0;
@@ -135,8 +136,8 @@ class curve_fitting {
     return s;
   }
 
-  /// J^T W J, with ones on the diagonal for unused parameters; J^T W r into `right`. Parameters: A, floor, logarithms of the rates. Only the
-  /// lower triangle of the matrix is used.
+  /// J^T W J, with ones on the diagonal for unused parameters; J^T W r into `right`. Parameters: A, floor, logarithms
+  /// of the rates. Only the lower triangle of the matrix is used.
   [[nodiscard]] matrix normal_equations(const state& s, vector& right) const noexcept {
     matrix m{};
     right = {};

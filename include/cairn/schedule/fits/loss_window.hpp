@@ -29,12 +29,12 @@ struct loss_bucket {
   friend bool operator==(const loss_bucket&, const loss_bucket&) = default;
 };
 
-/// A decimated record of a loss. The steps of a bucket span at most a share of the way from the first step to its end, so the fast
-/// beginning stays fine. When the buckets run out this share grows by a quarter. O(1) memory; amortised O(1) per loss.
-/// Ignored are losses and steps that are not finite or beyond 1e100 in size, and negative steps. An upward spike counts as at most `spike`
-/// mean deviations above the newest losses, unless several follow one another.
-/// A step below the newest one means that the run went back: what came after it is forgotten, with the rest of its bucket. A repeated step
-/// is one more loss of that step.
+/// A decimated record of a loss. The steps of a bucket span at most a share of the way from the first step to its end,
+/// so the fast beginning stays fine. When the buckets run out this share grows by a quarter. O(1) memory; amortised
+/// O(1) per loss. Ignored are losses and steps that are not finite or beyond 1e100 in size, and negative steps. An
+/// upward spike counts as at most `spike` mean deviations above the newest losses, unless several follow one another. A
+/// step below the newest one means that the run went back: what came after it is forgotten, with the rest of its
+/// bucket. A repeated step is one more loss of that step.
 class loss_window {
  public:
   static constexpr std::size_t capacity = 64;
@@ -81,7 +81,8 @@ class loss_window {
   }
 
   void remember(policy_memory& memory) const;
-  /// Whether `memory` has a valid window. Ignored is one with a wrong number of values, values that are not finite, or falling steps.
+  /// Whether `memory` has a valid window. Ignored is one with a wrong number of values, values that are not finite, or
+  /// falling steps.
   bool recall(const policy_memory& memory);
 
  private:

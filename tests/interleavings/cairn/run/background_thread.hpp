@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// In place of Cairn's header: the thread is one of the scheduler that runs the caller. Without a scheduler, the caller runs the jobs.
+// In place of Cairn's header: the thread is one of the scheduler that runs the caller. Without a scheduler, the caller
+// runs the jobs.
 #pragma once
 
 #include <chrono>
