@@ -179,28 +179,20 @@ struct simulation {
 /// for times, noise and numbers of workers that are negative or not finite, and for an `anchor_every` of 0.
 ///
 /// - While a save runs in the background, a second of that takes `slowdown` seconds from the training. The policy is
-///   asked after each
-///   iteration but the last one.
+///   asked after each iteration but the last one.
 /// - A save stalls the trainer at once and is published `background` seconds later. A save that is asked for while
-///   another one runs is not
-///   made. `saved` is called at the first step after publication. A delta is made whole where there is no checkpoint
-///   yet, and where
-///   anchor_every says so.
+///   another one runs is not made. `saved` is called at the first step after publication. A delta is made whole where
+///   there is no checkpoint yet, and where anchor_every says so.
 /// - n workers of one age fail together when the sum of n (H(age after) - H(age before)) passes a number drawn from
-///   Exp(1): during
-///   iterations, stalls and restoring. The job falls back to the newest published checkpoint, or to the beginning.
-///   Either takes `restore`
-///   seconds (at the beginning those of the usual kind), and all workers are new: of age 0 when restoring begins. A
-///   failure during a
-///   restore starts that restore again.
+///   Exp(1): during iterations, stalls and restoring. The job falls back to the newest published checkpoint, or to the
+///   beginning. Either takes `restore` seconds (at the beginning those of the usual kind), and all workers are new: of
+///   age 0 when restoring begins. A failure during a restore starts that restore again.
 /// - Then a new copy of the policy recalls what the policy remembered when the checkpoint was copied, `restarted` is
-///   called, and its
-///   seconds begin at 0. At the beginning there is no checkpoint, so neither is called.
+///   called, and its seconds begin at 0. At the beginning there is no checkpoint, so neither is called.
 /// - A job that stops early ends at the boundary before its stop, after the policy was asked there. Nothing after it
 ///   counts.
 /// - Waiting is charged at the boundary of its save, lost work where the failure happened, also within an iteration.
-///   Under `coci` only
-///   the first failure of a job is charged.
+///   Under `coci` only the first failure of a job is charged.
 [[nodiscard]] simulation simulate(const scenario& what, const cairn::any_policy& policy,
                                   const simulate_options& options = {});
 

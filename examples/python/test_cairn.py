@@ -325,6 +325,15 @@ def test_files_of_numpy_become_safetensors(tmp_path):
     assert not (tmp_path / "wrong.safetensors").exists()
 
 
+def test_a_small_file_of_large_arrays_is_refused(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "zeros.npz", a=np.zeros(3000, "u1"), b=np.zeros(3000, "u1"))
+    assert cairn.convert.convert(tmp_path / "zeros.npz", tmp_path / "zeros.safetensors") == []
+    monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 1000, "SC_PHYS_PAGES": 5}.__getitem__)
+    with pytest.raises(ValueError, match="and this machine has 5000"):
+        cairn.convert.convert(tmp_path / "zeros.npz", tmp_path / "bomb.safetensors")
+    assert not (tmp_path / "bomb.safetensors").exists()
+
+
 class Evil:
     def __init__(self, made):
         self.made = made
@@ -350,9 +359,10 @@ def test_files_of_pytorch_become_safetensors(tmp_path):
         ended = subprocess.run([sys.executable, "-m", "cairn.convert", tmp_path / file, tmp_path / "b.safetensors"], capture_output=True, text=True)
         assert ended.returncode == 1 and says in ended.stderr and not (tmp_path / "made").exists()
     torch.save({"complex": torch.zeros(2, dtype=torch.complex64)}, tmp_path / "complex.pt")
+    torch.save({"a": torch.zeros(1).expand(2**44), "b": weight}, tmp_path / "expanded.pt")
     torch.save({"a.b": weight, "a": {"b": weight}}, tmp_path / "twice.pt")
     torch.save({"name": "x"}, tmp_path / "none.pt")
-    for file, says in (("complex.pt", "complex64"), ("twice.pt", "a.b"), ("none.pt", "no array")):
+    for file, says in (("complex.pt", "complex64"), ("twice.pt", "a.b"), ("none.pt", "no array"), ("expanded.pt", "and this machine has")):
         with pytest.raises(ValueError, match=says):
             cairn.convert.convert(tmp_path / file, tmp_path / "b.safetensors")
     assert not (tmp_path / "b.safetensors").exists()

@@ -111,12 +111,10 @@ struct merge_request {
 /// - `encode` writes at most `bound(type, bytes of elements)` bytes;
 /// - without `lost`, decode(encode(x)) == x, bit for bit;
 /// - with `lost`, `decode` of the payload over the parent's elements gives, bit for bit and on every machine, what
-///   `encode` left in
-///   `reference`;
+///   `encode` left in `reference`;
 /// - the payload depends on the request alone, and not on its `threads`;
 /// - `decode` of any bytes writes nothing but `values`, allocates at most a few times their size, and terminates: it
-///   succeeds, or
-///   throws errc::corrupt, naming `where` and `path`.
+///   succeeds, or throws errc::corrupt, naming `where` and `path`.
 template <class Codec>
 concept codec = std::copy_constructible<Codec> && requires(const Codec& self, const encode_request& in,
                                                            std::span<std::byte> out, const decode_request& from) {
@@ -155,8 +153,7 @@ concept ranged_codec = codec<Codec> && requires(const Codec& self) {
 /// - decoding the merged payload gives, bit for bit, what decoding the deltas in order gives; it is relative too;
 /// - it names no code tables but those that are known;
 /// - `merge` returns nothing where it does not know a delta's codec, or its payload would not be smaller than the
-///   elements: they
-///   are then stored whole;
+///   elements: they are then stored whole;
 /// - a malformed delta: errc::corrupt, naming `where` and `path`.
 /// Deltas of a codec that is not mergeable are stored whole when they are merged.
 template <class Codec>

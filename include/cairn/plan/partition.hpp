@@ -7,9 +7,8 @@
 // - item: a leaf, or all columns of an array of records (core/record_columns.hpp): these are cut at the same record,
 //   and dealt together.
 // - axis: the items in order, without the small ones, as a line of bytes that is cut into one interval per rank. The
-//   leaves of a struct or
-//   container are neighbours in the order of paths, so this divides the tree of the state in proportion to the sizes of
-//   its branches.
+//   leaves of a struct or container are neighbours in the order of paths, so this divides the tree of the state in
+//   proportion to the sizes of its branches.
 // - minimum piece: 1/256 of the mean share, 4 KiB to 1 MiB. No part of an item is made smaller by a cut within it,
 //   where the shares are not smaller.
 #pragma once

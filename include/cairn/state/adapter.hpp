@@ -14,25 +14,18 @@ namespace cairn::inline v0_1 {
 /// form. Specialise it with one of these three:
 ///
 /// - `static tensor_view<E> view(T&)`: T is one array, read and written in place. Or `static any_tensor_view view(T&)`,
-///   if the
-///   element type is known only at run time, or if the array is in the memory of a device. Where it can grow,
+///   if the element type is known only at run time, or if the array is in the memory of a device. Where it can grow,
 ///   `static void resize(T&, const extents&)`, or `resize(T&, const extents&, dtype)`, which also gets the stored
-///   element type.
-///   `static bool can_be(const extents&)`, or `can_be(const T&, const extents&)`: whether `resize` can give it that
-///   shape;
-///   without it, `resize` gets shapes of the same number of dimensions only, and is tried on another T before a load
-///   changes the state,
-///   but not for more than 2^20 elements.
+///   element type. `static bool can_be(const extents&)`, or `can_be(const T&, const extents&)`: whether `resize` can
+///   give it that shape; without it, `resize` gets shapes of the same number of dimensions only, and is tried on
+///   another T before a load changes the state, but not for more than 2^20 elements.
 /// - `template <class Field> static void fields(T& object, const Field& field)`, which calls `field("name", member)`
-///   for each
-///   part. `field` also tells the purpose of the call and what the checkpoint has: see `adapter_field`.
+///   for each part. `field` also tells the purpose of the call and what the checkpoint has: see `adapter_field`.
 /// - `static P get(const T&)` and `static void set(T&, P)`: T is saved as a copy of type P, which Cairn can save. A
-///   load calls
-///   `set` on another T before it changes the state; if that throws, the load fails and the state is as it was. To
-///   refuse a
-///   value that does not fit the object itself, add `static void check(const T& object, const P&)`, which throws.
-///   It may return a std::vector<std::string>: lines for load_report::replaced, without the path, such as
-///   "batch: 20 in the program, 10 in the checkpoint".
+///   load calls `set` on another T before it changes the state; if that throws, the load fails and the state is as it
+///   was. To refuse a value that does not fit the object itself, add `static void check(const T& object, const P&)`,
+///   which throws. It may return a std::vector<std::string>: lines for load_report::replaced, without the path, such as
+///   "batch: 20 in the program, 10 in the checkpoint"; one that begins with a colon is about the object itself.
 ///
 /// Two more functions say how to make a T, where its default constructor does not or makes a null handle:
 ///

@@ -102,8 +102,8 @@ inline constexpr bool is_bindable = counted_fields<Record>.known && counted_fiel
 /// - while it counts, it copies fields whose type claims to be copyable, which is an error for
 ///   `std::vector<std::unique_ptr<T>>`;
 /// - before 1.87 it tries up to 8 initializers per byte of the record, and causes an internal error of g++ 12 where a
-///   default member
-///   initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a", "b"}` does.
+///   default member initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a",
+///   "b"}` does.
 template <class Record>
 consteval bool can_pfr_read() {
   if constexpr (std::is_trivially_destructible_v<Record> && std::is_trivially_copy_constructible_v<Record> &&

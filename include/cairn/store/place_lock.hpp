@@ -7,11 +7,9 @@
 //
 // A crashed owner leaves it. Another process takes it over when it knows that the owner is dead:
 // - an owner of the same kernel and mount holds a lock of the kernel on its file (F_OFD_SETLK), which ends with the
-//   process;
-//   one of the same machine, but another mount, has ended if its process has;
+//   process; one of the same machine, but another mount, has ended if its process has;
 // - an owner of another host renews a lease: it sets the time of its file every quarter of the term. It is dead when
-//   the time has not changed for a
-//   whole term. Times of one file system are compared, not clocks of hosts;
+//   the time has not changed for a whole term. Times of one file system are compared, not clocks of hosts;
 // - an owner of an earlier start of the same job of a scheduler is dead.
 //
 // An owner that was stopped for longer than that reads the file by its name before each change, and finds another

@@ -5,7 +5,7 @@
 
 Keys of dicts and places in lists become names, joined by dots: `model.0.weight`. A file of one array has the name `array`. Numbers become arrays without
 dimensions. Values of other types are left out and named. No code of a file is run: PyTorch loads it with `weights_only=True`, numpy with
-`allow_pickle=False`.
+`allow_pickle=False`. A file whose arrays take more memory than the machine has is refused, however small it is.
 """
 
 from __future__ import annotations
@@ -51,6 +51,12 @@ def _of_torch(name: str, tensor: Any) -> Stored:
     return Stored({**NUMPY, **TORCH}[kind], tuple(tensor.shape), tensor.element_size(), bits.numpy().tobytes())
 
 
+def _require_memory(bytes_of_arrays: int) -> None:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if bytes_of_arrays > memory:
+        raise ValueError(f"its arrays take {bytes_of_arrays} bytes, and this machine has {memory}; use a machine with more memory")
+
+
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
     """All values in dicts and lists, with their names."""
     if isinstance(value, (Mapping, list, tuple)):
@@ -66,6 +72,7 @@ def _read(path: str) -> Any:
     if begin == b"\x93NUMPY":
         return np.load(path, allow_pickle=False)
     if begin.startswith(b"PK") and all(name.endswith(".npy") for name in zipfile.ZipFile(path).namelist()):
+        _require_memory(sum(each.file_size for each in zipfile.ZipFile(path).infolist()))
         with np.load(path, allow_pickle=False) as archive:
             return dict(archive)
     torch = importlib.import_module("torch")
@@ -92,12 +99,15 @@ def convert(source: str | os.PathLike[str], path: str | os.PathLike[str]) -> lis
     """Makes the safetensors file `path`. Returns the names of the values of `source` that are neither arrays nor numbers."""
     arrays: dict[str, Stored] = {}
     left_out: list[str] = []
+    total = 0
     for name, value in _leaves("", _read(os.fspath(source))):
         if name in arrays or name == "__metadata__":
             raise ValueError(f"two values would have the name {name}, or it is reserved")
         if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
             arrays[name] = _of_numpy(name, np.asarray(value))
-        elif hasattr(value, "layout"):  # a tensor of PyTorch
+        elif hasattr(value, "layout"):  # a tensor of PyTorch, which may have far more elements than the file: strides of 0
+            total += value.numel() * value.element_size()
+            _require_memory(total)
             arrays[name] = _of_torch(name, value)
         else:
             left_out.append(name)

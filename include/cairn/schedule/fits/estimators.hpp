@@ -28,8 +28,7 @@ namespace cairn::inline v0_1::estimators {
 ///     fall;
 ///   - the criterion is worse by more than 10 than that of another fitted family;
 ///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall
-///     (the loss rises,
-///     or a new learning rate lets it drop), or the newest 16 were all not finite.
+///     (the loss rises, or a new learning rate lets it drop), or the newest 16 were all not finite.
 class fitted_curves {
  public:
   /// A family named twice counts once; an empty list means all families.
