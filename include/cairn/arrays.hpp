@@ -31,9 +31,8 @@ struct named_array {
 /// that is empty, `__metadata__` or not UTF-8.
 save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const save_options& options = {});
 
-/// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as the
-/// keys of maps and the sizes of lists, is that of `like`. errc::mismatch unless both have arrays of the same names,
-/// types and shapes.
+/// As above. A state that loads `like` loads this checkpoint, too: what a checkpoint stores besides arrays, such as map
+/// keys and list sizes, is that of `like`. errc::mismatch unless both have arrays of the same names, types and shapes.
 save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
                         const save_options& options = {});
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The one object that a trainer holds: restores, decides when to save, saves in the background, and removes old
-// checkpoints.
+// The one object a trainer holds: restores, decides when to save, saves in the background, removes old checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +24,16 @@ class any_group;  // group/base.hpp
 namespace detail {
 class session;
 
-/// Ends a session, except in a forked child, where nothing is done: the thread and the files of the session are the
-/// parent's.
+/// Ends a session, but does nothing in a forked child: the thread and the files of the session are the parent's.
 struct session_end {
   void operator()(session* ended) const noexcept;
 };
 }  // namespace detail
 
 /// The checkpoints of one run in one place, named by step. The first save or `remove_after` locks the directory or
-/// store: a second checkpointer that saves there gets errc::busy. One save at a time runs in the background, on a
-/// thread of its own. Not thread-safe: one trainer thread calls it; `poll`, `stats`, `steps` and `latest` may be called
-/// by any. In a forked child, all calls but `poll`, `steps`, `latest` and `store` are errc::invalid, and the destructor
-/// does nothing.
+/// store: a second checkpointer saving there gets errc::busy. One save at a time runs in the background, on its own
+/// thread. Not thread-safe: one trainer thread calls it; any may call `poll`, `stats`, `steps` and `latest`. In a
+/// forked child all calls but `poll`, `steps`, `latest` and `store` are errc::invalid, and the destructor does nothing.
 ///
 /// The newest checkpoint is the one of the largest step. A run must not continue below it, or below the running save,
 /// since a restore would prefer that checkpoint and retention would remove the new ones: that is errc::stale. To
@@ -58,9 +55,8 @@ class checkpointer {
   /// parts. All ranks pass the same options and place, and make the same calls in the same order. What one rank throws,
   /// all throw. A save writes the state once: each rank copies and writes its share, of about as many bytes, and rank 0
   /// publishes the checkpoint when all have written. A checkpoint is restored on any number of ranks. Rank 0 asks the
-  /// policy, and removes checkpoints. What happens at one rank, an error or a signal, takes effect at all ranks with
-  /// their next call; a `step` never waits for what the others do in the background. errc::invalid for `shards` and
-  /// `max_staging_bytes`.
+  /// policy, and removes checkpoints. An error or a signal at one rank takes effect at all ranks with their next call;
+  /// a `step` never waits for what others do in the background. errc::invalid for `shards` and `max_staging_bytes`.
   checkpointer(const std::string& root, checkpointer_options options, any_group ranks);
   /// As above, in any store that all ranks reach.
   checkpointer(any_store store, checkpointer_options options, any_group ranks);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Exports a checkpoint for other programs: all arrays decoded, in safetensors files with the names that Hugging Face's
-// readers expect.
+// Exports a checkpoint for other programs: arrays decoded, in safetensors files named as Hugging Face's readers expect.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +26,7 @@ struct export_options {
   std::uint64_t file_bytes = 5'000'000'000;
   bool durable = true;   ///< a crash of the machine afterwards cannot lose the files
   unsigned threads = 0;  ///< for reading and decoding
-  /// Called after each part that is written, with the bytes of arrays that are done and of all. What it throws ends the
-  /// export.
+  /// Called after each written part, with the bytes of arrays that are done and of all. What it throws ends the export.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};
 };
 
@@ -43,8 +41,7 @@ struct export_report {
 /// `model.safetensors`, or, above `options.file_bytes`, with `model-00001-of-00002.safetensors`, ... and
 /// `model.safetensors.index.json`. Headers stay below 25 MB, the limit of huggingface_hub: a directory gets more files
 /// instead. In a directory the export replaces the model that is there: these three kinds of files. Other files stay. A
-/// reader that begins finds the former model, none or the new one; one that has read a former index may then find new
-/// parts.
+/// reader that begins finds the former model, none or the new one; one that has read a former index may find new parts.
 ///
 /// Errors: invalid for two arrays of one name, for no array at all, for a header of 25 MB, for a directory that is a
 /// checkpoint or whose name ends in ".safetensors", and if the export would replace or remove the file that it reads;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes a checkpoint of the arrays in safetensors files. `python -m cairn.convert` makes such files of PyTorch's and
-// numpy's.
+// Makes a checkpoint of arrays in safetensors files. `python -m cairn.convert` makes those of PyTorch's and numpy's.
 #pragma once
 
 #include <functional>
@@ -26,9 +25,8 @@ struct import_options {
 /// it. `file` is a safetensors file, an index of several (`model.safetensors.index.json`), or a directory with
 /// model.safetensors or that index.
 ///
-/// All arrays are in memory at once, and encoded, too. Errors: not_found; io; corrupt; unsupported for files of PyTorch
-/// and numpy, and for elements of other types; invalid if no array is chosen, or two would have one name; no_memory;
-/// those of `save`.
+/// All arrays are in memory at once, encoded too. Errors: not_found; io; corrupt; unsupported for PyTorch's and numpy's
+/// files, and other element types; invalid if no array is chosen, or two have one name; no_memory; those of `save`.
 save_report import_file(const std::string& file, const std::string& path, const import_options& options = {});
 
 }  // namespace cairn::inline v0_1

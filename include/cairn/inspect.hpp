@@ -55,10 +55,9 @@ concept readable_element = requires { detail::dtype_of<T>(); } && !std::is_const
 // clang-format on
 }  // namespace detail
 
-/// A checkpoint, open for reading, together with those that it is built on. Copies share the files. If they have no
-/// more than 64 shards in all, and the process may open four times as many files, these stay readable when the
-/// checkpoints are removed, as by a merge; else what has not been read gives errc::not_found, and has to be opened
-/// again. Thread-safe.
+/// A checkpoint, open for reading, and those that it is built on. Copies share the files. If they have at most 64
+/// shards in all, and the process may open four times as many files, these stay readable when the checkpoints are
+/// removed, as by a merge; else what has not been read gives errc::not_found, and has to be opened again. Thread-safe.
 class checkpoint {
  public:
   /// See cairn::open.

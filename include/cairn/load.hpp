@@ -43,8 +43,7 @@ load_report load(const any_store& store, std::string_view name, State& state, co
   return detail::load(store, name, detail::refer_to_load(state), options);
 }
 
-/// As above, from an open checkpoint. errc::invalid for `options.step`, and for `options.codecs`, which cairn::open
-/// takes.
+/// As above, from an open checkpoint. errc::invalid for `options.step`, and `options.codecs`, which cairn::open takes.
 template <detail::state_object State>
 load_report load(const checkpoint& from, State& state, const load_options& options = {}) {
   return detail::load(from, detail::refer_to_load(state), options);

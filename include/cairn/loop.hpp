@@ -146,8 +146,7 @@ class loop {
     if (at_.fingerprint == 0) at_.fingerprint = cairn::fingerprint(items);
   }
 
-  /// Hands out the next batch. Empty when `epochs` are over. After a break out of the loop it continues with the next
-  /// batch.
+  /// Hands out the next batch; empty when `epochs` are over. After a break out of the loop, continues with the next.
   [[nodiscard]] iterator begin();
   [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
 

@@ -72,9 +72,8 @@ enum class replica_check : std::uint8_t {
   refuse   ///< nothing is published, and all ranks throw errc::mismatch
 };
 
-/// The checkpoints of one run. What no rule keeps is removed after a save; without any rule everything is kept.
-/// `keep_last`, `keep_every` or `keep_best->count` of 0, and a number outside the bounds that are given here, is
-/// errc::invalid.
+/// The checkpoints of one run. What no rule keeps is removed after a save; without rules everything is kept.
+/// `keep_last`, `keep_every` or `keep_best->count` of 0, and a number outside the bounds given here, is errc::invalid.
 struct checkpointer_options {
   std::optional<std::size_t> keep_last{};     ///< the newest n
   std::optional<keep_best_rule> keep_best{};  ///< the best by a metric: "loss" or one of `observation::metrics`
@@ -111,8 +110,7 @@ struct checkpointer_options {
   /// `hanging`: by `step`, and by calls of the checkpointer that wait for it, its destructor included. Not by
   /// `save_handle::wait`. Saves that the trainer waits for are not watched.
   std::optional<std::chrono::duration<double>> hang_timeout{};
-  /// For the copy that `step` waits for: at most this many, at most as many as there are cores, and at most 8. 0: no
-  /// other bound.
+  /// For the copy that `step` waits for: at most this many, as many as there are cores, and 8. 0: no other bound.
   unsigned copy_threads = 0;
   /// Memory for the copy, at least 1 MiB. A larger state is copied in parts, each after the previous one is written:
   /// `step` returns when the last part is copied. nullopt: no limit.

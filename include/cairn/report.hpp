@@ -52,8 +52,7 @@ struct load_report : match_report {
   policy_memory notes;                    ///< what the policy of the run had learned
   std::uint64_t bytes = 0;                ///< loaded into the state
   double seconds = 0;                     ///< of the whole call
-  /// Of the checkpoint in its store; empty for loads from an open checkpoint, a single file, or the path of one
-  /// checkpoint.
+  /// Of the checkpoint in its store; empty for loads from an open checkpoint, a single file, or a checkpoint's path.
   std::string name{};
   std::uint64_t id = 0;                     ///< identifies what the checkpoint restores; a merge does not change it
   std::size_t links = 1;                    ///< checkpoints that were read: this one and those that it is built on
@@ -114,8 +113,7 @@ struct step_outcome {
 /// Totals over all saves of a checkpointer.
 struct save_stats {
   std::uint64_t saves = 0;  ///< published
-  /// Cancelled saves, and running saves because of which `step` skipped others: one for each running save, however many
-  /// it skipped.
+  /// Cancelled saves, and running saves because of which `step` skipped others: each once, however many it skipped.
   std::uint64_t skipped = 0;
   std::uint64_t failed = 0;  ///< saves and merges; and steps at which the policy's `should_save` has thrown
   std::uint64_t merged = 0;  ///< merges that were made

@@ -21,8 +21,7 @@ namespace cairn::inline v0_1 {
 /// How to save one checkpoint.
 struct save_options {
   bool durable = true;  ///< a crash of the machine after the save cannot lose it; else it is in the page cache
-  /// For encoding and writing. 0: as many as there are cores, at most 8, to encode, and as many as keep the store busy
-  /// to write.
+  /// For encoding and writing. 0: to encode, one per core, at most 8; to write, as many as keep the store busy.
   unsigned threads = 0;
   std::uint64_t step = 0;                         ///< recorded in the checkpoint
   std::map<std::string, double> metrics{};        ///< recorded in the checkpoint, for retention and for people
@@ -41,9 +40,8 @@ save_report save(any_store store, std::string_view name, any_state state, const 
 
 /// Saves `state` as the checkpoint `path`, a directory, which appears at once and complete, and takes the place of an
 /// older one. A process that is killed meanwhile may leave it as `path~2`, where a load of `path` finds it. Errors:
-/// `io`; `busy` when another process is saving to the same path; `invalid` for a state that cannot be saved, and for a
-/// path that ends with `~` and digits. After an error nothing is left behind, and an older checkpoint at the path
-/// stays.
+/// `io`; `busy` when another process is saving to the same path; `invalid` for a state that cannot be saved, and a path
+/// that ends with `~` and digits. After an error nothing is left behind, and an older checkpoint at the path stays.
 template <detail::state_object State>
 save_report save(const std::string& path, const State& state, const save_options& options = {}) {
   return detail::save(path, cairn::refer(state), options);

@@ -95,9 +95,8 @@ struct adapter<Dense> {
   }
 };
 
-/// A sparse matrix is saved as a copy: `shape`, `row_major` and the compressed arrays `indptr`, `indices` and `data`,
-/// as one of Eigen. errc::mismatch in a load, before anything is changed: the arrays are not those of a matrix that is
-/// stored by columns.
+/// Saves a sparse matrix as a copy: `shape`, `row_major` and the compressed arrays `indptr`, `indices` and `data`, as
+/// for Eigen. errc::mismatch in a load, before anything is changed: the arrays are not of a matrix stored by columns.
 template <class Scalar>
 struct adapter<arma::SpMat<Scalar>> {
   using compressed = detail::armadillo_compressed<Scalar>;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a trainer with libtorch has as parts of a state: modules, optimizers, tensors, generators, samplers, learning
-// rate schedulers.
+// Parts of a libtorch trainer's state: modules, optimizers, tensors, generators, samplers, learning rate schedulers.
 #pragma once
 
 #include "cairn/adapters/torch/data.hpp"

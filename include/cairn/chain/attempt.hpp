@@ -91,8 +91,7 @@ class attempt {
 
   /// 1. At the leader: begins the checkpoint. Returns what the others need to join it.
   [[nodiscard]] std::string begin();
-  /// At the others. errc::not_found where this rank sees another place than the leader, or another job has taken it
-  /// over.
+  /// At the others. errc::not_found: this rank sees another place than the leader, or another job has taken it over.
   void join(std::string_view begun);
   /// 2. Writes shards of this process; again for the next ones.
   void write(std::span<const std::vector<staged_piece>> next = {}) { source_.write(*writer_, next); }

@@ -25,8 +25,7 @@ struct slice_overlap {
   std::uint64_t first = 0;               // its first wanted element, counted among those that are wanted of the leaf
 };
 
-/// Fills parts of leaves, one thread at a time. Slices that are read in the order of their shards share the blocks that
-/// are read.
+/// Fills parts of leaves, one thread at a time. Slices that are read in shard order share the blocks that are read.
 class leaf_decoder {
  public:
   /// The number of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
@@ -35,8 +34,7 @@ class leaf_decoder {
   leaf_decoder(const chain_reader& chain, const read_options& options)
       : chain_(chain), options_(options), window_(options) {}
 
-  /// Fills `values`, the packed elements of the part, from the link that holds the leaf whole; then applies the newer
-  /// links in order.
+  /// Fills `values`, the part's packed elements, from the link with the whole leaf; then applies newer links in order.
   void read(leaf_plan plan, const leaf_part& wanted, std::span<std::byte> values) {
     const auto& leaf = chain_.contents().leaves[plan.front()];
     if (needs_whole_leaf(plan, wanted)) {
@@ -182,8 +180,7 @@ struct request_group {
   bool is_large;
 };
 
-/// Groups of neighbours in the files: as few as keep all threads busy, since those at the border of two groups read the
-/// same block.
+/// Groups of neighbours in files: as few as keep all threads busy, as two groups read the same block at their border.
 [[nodiscard]] inline std::vector<request_group> group_requests(std::span<const placed_request> requests,
                                                                unsigned threads) {
   if (threads == 1) return {{0, requests.size(), false}};

@@ -23,8 +23,7 @@ namespace cairn::inline v0_1::detail {
 /// reader restores from it, bit for bit. After a failure they are not certain, and are dropped.
 class delta_base {
  public:
-  /// The elements of a leaf that a reader restores: those from `first` to `end`. A rank of a group has those of its
-  /// share.
+  /// The elements of a leaf that a reader restores, from `first` to `end`. A rank of a group has those of its share.
   struct reference {
     dtype type{};
     extents shape;
@@ -104,8 +103,7 @@ class delta_base {
   }
 
   [[nodiscard]] const std::optional<checkpoint_ref>& parent() const noexcept { return parent_; }
-  /// Whether the references are those of the parent. There may be none, as at a rank of a group whose share has no leaf
-  /// with one.
+  /// Whether the references are those of the parent. There may be none, as at a rank whose share has no leaf with one.
   [[nodiscard]] bool has_references() const noexcept { return is_followed_ || !references_.empty(); }
   /// The references have been read from the parent.
   void follow() noexcept { is_followed_ = true; }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which codec encodes each leaf, and a piece as it will be stored: the output of encoding and merging, and the input of
-// the writer.
+// Which codec encodes each leaf, and a piece as it will be stored: output of encoding and merging, input of the writer.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +23,7 @@ namespace cairn::inline v0_1::detail {
 /// Smaller leaves are not encoded: the description of the encoding in the file's header takes about as many bytes.
 inline constexpr std::uint64_t least_encoded_bytes = 256;
 
-/// The codecs of the leaves of one save. Matches every path against the rules once. `leaves` and `rules` must outlive
-/// it.
+/// The codecs of the leaves of a save. Matches every path against the rules once. `leaves` and `rules` must outlive it.
 class leaf_codecs {
  public:
   leaf_codecs(std::span<const leaf> leaves, std::span<const codec_rule> rules) : leaves_(leaves), rules_(rules) {
@@ -35,7 +33,6 @@ class leaf_codecs {
       is_raw_.push_back(codec_of_rule(rule, rules).name() == raw_codec().name());
   }
 
-  /// The codec of a leaf.
   [[nodiscard]] const any_codec& operator[](std::size_t leaf) const { return of_rule(rule_of_[leaf]); }
 
   /// False for a leaf that is stored as it is.

@@ -65,12 +65,10 @@ struct encode_memory {
 }
 
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose
-/// codecs use the parent become what a reader of this checkpoint restores; if the checkpoint is not published, call
-/// delta_base::forget.
+/// codecs use the parent become what a reader restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
  public:
-  /// The arguments must outlive the encoder. `check` is called before each piece, from any thread; what it throws ends
-  /// the encoding.
+  /// Arguments must outlive the encoder. Any thread calls `check` before each piece; what it throws ends encoding.
   leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* base, bool as_delta,
                unsigned threads, std::function<void()> check = {})
       : leaves_(leaves),
@@ -96,8 +94,7 @@ class leaf_encoder {
     return encoded;
   }
 
-  /// What the checkpoint records beside the pieces. Drops the references of leaves that it does not have. Call it once,
-  /// after all shards.
+  /// What the checkpoint records beside pieces. Drops references of leaves that it lacks. Call once, after all shards.
   [[nodiscard]] encode_summary finish() {
     if (base_ != nullptr) {
       std::set<std::string_view> kept;
@@ -126,8 +123,7 @@ class leaf_encoder {
   };
 
   /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the
-  /// code tables of a round are known to the next one. So the pieces of a delta share their tables, whatever the number
-  /// of threads.
+  /// code tables of a round are known to the next one. So the pieces of a delta share their tables at any thread count.
   [[nodiscard]] std::size_t end_of_round(std::span<const task> tasks, std::size_t first) const noexcept {
     const bool is_delta =
         std::any_of(tasks.begin(), tasks.end(), [](const task& each) { return !each.parent.empty(); });

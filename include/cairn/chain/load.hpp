@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loads a checkpoint, or the newest of a store that can be restored, into a state: checks all, then changes the state
-// in place.
+// Loads a checkpoint, or the newest of a store that can be restored: checks all, then changes the state in place.
 #pragma once
 
 #include <functional>
@@ -28,8 +27,7 @@ void refuse_step(const load_options& options);
 [[nodiscard]] std::function<reshaping(std::string_view path)> or_resize(
     std::function<reshaping(std::string_view path)> asked);
 
-/// Loads an open checkpoint. The state is not changed before all checks have passed, but for those of checksums without
-/// `load_options::verify_first`.
+/// Loads an open checkpoint: checks all (checksums only with `load_options::verify_first`), then changes the state.
 load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options);
 
 /// Calls `act` with a reader of the checkpoint that `choose()` names. What fails because a publication that it reads

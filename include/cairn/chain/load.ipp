@@ -95,8 +95,7 @@ inline bool overlap(const std::vector<read_request>& requests) {
   return bulk;
 }
 
-/// Checks that the leaves to be loaded can be decoded, and with `verify_first` their checksums; without a filter, those
-/// of all leaves.
+/// Checks that leaves to load can be decoded, and with `verify_first` their checksums; without a filter, those of all.
 inline void check(const chain_reader& from, load_plan& load, const load_options& options) {
   std::vector<std::size_t> leaves;
   for (const auto& path : load.report().loaded) {

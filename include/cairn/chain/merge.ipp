@@ -150,8 +150,7 @@ class chain_merge final : public merge_source {
  public:
   chain_merge(const any_store& store, merge_job job) : store_(store), job_(std::move(job)) {}
 
-  /// The ids of the links: a file system may still show a rank one that another has been merged into, which keeps its
-  /// name and id.
+  /// The links' ids: a file system may still show a rank one that another was merged into, which keeps its name and id.
   [[nodiscard]] std::string open(const std::string_view* of_leader) override {
     if (!chain_) open_chain();
     std::string links;

@@ -39,10 +39,9 @@ struct load_options {
   std::function<reshaping(std::string_view path)> reshape{};
   /// Compare the checksums of all that is read. Those of converted and copied leaves are compared in any case.
   bool verify = true;
-  /// Read all twice: compare the checksums before the state is changed. Without it, a damaged checkpoint is found when
-  /// a part of it has been loaded: a restore then loads an older one over it; if there is none, the error has
-  /// `state_changed()`. nullopt: as the function says; `load` reads twice, `checkpointer::restore` once, but twice with
-  /// `rename`.
+  /// Read all twice: compare checksums before the state changes. Without it, a damaged checkpoint is found when part of
+  /// it is loaded: a restore then loads an older one over it; without one, the error has `state_changed()`. nullopt: as
+  /// the function says; `load` reads twice, `checkpointer::restore` once, but twice with `rename`.
   std::optional<bool> verify_first{};
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule

@@ -22,8 +22,7 @@ struct save_hooks {
   std::function<void()> check{};
   /// After each block; from any thread.
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
-  /// Where a delta is due, but its parent has gone or cannot be read: the checkpoint becomes whole. Before anything is
-  /// encoded.
+  /// A delta is due, but its parent is gone or cannot be read: the checkpoint becomes whole. Before any encoding.
   std::function<void(const std::string& why)> anchored{};
   /// After the last shard is encoded.
   std::function<void(std::uint64_t bytes, double seconds)> encoded{};
@@ -31,7 +30,6 @@ struct save_hooks {
   std::function<void(std::uint64_t bytes, double seconds)> written{};
 };
 
-/// One save.
 struct save_job {
   std::string name;  ///< of the checkpoint in its store
   description what;

@@ -11,9 +11,8 @@
 namespace cairn::inline v0_1::detail {
 
 /// Converts any exception to cairn::error: errors of the system are errc::io, too little memory is errc::no_memory, and
-/// what is not known is errc::invalid, also a std::length_error: Cairn itself asks a container for its `max_size`
-/// first. `what` is the start of the message, except for a cairn::error, which stays as it is, and where there is no
-/// memory for it.
+/// unknown ones are errc::invalid, also a std::length_error: Cairn itself asks a container for its `max_size` first.
+/// `what` starts the message, except for a cairn::error, which stays as it is, and where there is no memory for it.
 [[nodiscard]] error as_error(const std::exception_ptr& cause, std::initializer_list<sentence_part> what) noexcept;
 
 /// Calls `act`, and throws what it throws as cairn::error.

@@ -56,9 +56,8 @@ struct box {
   return number;
 }
 
-/// Calls `act(in_a, in_b, count)` for the elements that two boxes of an array have in common, in row-major order: for
-/// each run of consecutive elements of both, the number of the first one in each box, and their number. O(runs *
-/// dimensions).
+/// Calls `act(in_a, in_b, count)` for the elements that two boxes of an array share, in row-major order: for each run
+/// of consecutive elements of both, the number of the first one in each box, and their number. O(runs * dimensions).
 template <class Act>
 void for_each_common_run(const box& a, const box& b, const Act& act) {
   const auto common = common_part(a, b);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a checkpoint records besides arrays and structure: step, metrics, text of the user, and the memory of the
-// policy.
+// What a checkpoint records besides arrays and structure: step, metrics, the user's text, and the policy's memory.
 #pragma once
 
 #include <cstdint>

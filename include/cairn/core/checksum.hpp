@@ -9,16 +9,14 @@
 #include <string>
 #include <string_view>
 
-// Latency bounds the checksum of memory that is not in the cache: a longer prefetch distance than xxHash's default is a
-// fifth faster.
+// Latency bounds the checksum of uncached memory: a longer prefetch distance than xxHash's default is a fifth faster.
 #ifndef XXH_PREFETCH_DIST
 #define XXH_PREFETCH_DIST 2048
 #endif
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
-// Before version 13, g++ suspects its own AVX-512 functions of reading uninitialized variables (GCC bug 105593), where
-// xxHash uses them.
+// In xxHash g++ before 13 suspects its AVX-512 functions of reading uninitialized variables (GCC bug 105593).
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"

@@ -19,8 +19,7 @@ struct loss {
   double max_error = 0;    ///< largest |decoded - real|, over the elements that are finite
   double relative_l2 = 0;  ///< |decoded - real| / |real| in the L2 norm; infinite where real is 0 and decoded is not
   /// |decoded - real| / |real - parent| in the L2 norm, where parent is what a load of the parent checkpoint restores:
-  /// at 1 the delta is no
-  /// better than none. nullopt: not known.
+  /// at 1 the delta is no better than none. nullopt: not known.
   std::optional<double> delta_l2{};
 
   friend bool operator==(const loss&, const loss&) = default;

@@ -22,13 +22,11 @@ namespace cairn::inline v0_1::detail {
 /// Bytes of the UTF-8 character that `text` begins with; 0 if it begins with none.
 [[nodiscard]] std::size_t utf8_bytes(std::string_view text) noexcept;
 
-/// `text` if it has at most `most` bytes; otherwise its beginning and its end, and how many bytes are left out between
-/// them.
+/// `text` if it has at most `most` bytes; else its beginning and its end, and how many bytes are left out between them.
 [[nodiscard]] std::string cut(std::string_view text, std::size_t most);
 
-/// `text` in one line. Control characters, bytes that are not UTF-8, and characters that are invisible or change the
-/// direction of writing are escaped, for example as \x1b or \u202e. What is printable already stays as it is,
-/// backslashes too.
+/// `text` in one line. Escapes control characters, bytes that are not UTF-8, and characters that are invisible or
+/// change the direction of writing, for example as \x1b or \u202e. What is printable stays as it is, backslashes too.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// "; /data/rnus is not there": the highest directory of an absolute path that is missing. Empty if the path is there,
@@ -122,8 +120,7 @@ class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
   bool state_changed_ = false;
 };
 
-/// Text, or a whole number, which is written in decimal. The number is converted here and not by callers, which keeps
-/// their code small.
+/// Text, or a whole number, which is written in decimal. Converted here and not by callers, to keep their code small.
 class sentence_part {
  public:
   template <class Text>
@@ -154,8 +151,7 @@ class sentence_part {
   return text;
 }
 
-/// Throws an error. A part that is longer than a quarter of a message is cut in its middle, so that the other parts are
-/// all there.
+/// Throws an error. Cuts a part longer than a quarter of a message in its middle, so that the others are all there.
 [[noreturn]] inline void fail(errc code, std::initializer_list<sentence_part> parts) {
   std::string text;
   for (const auto& part : parts) part.append_to(text, error::most_bytes / 4);

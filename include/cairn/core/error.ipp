@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of error.hpp and as_error.hpp: texts of unknown origin, advice about files, and exceptions of other
-// kinds.
+// Definitions of error.hpp and as_error.hpp: texts of unknown origin, advice about files, and other exceptions.
 #pragma once
 
 #include <cerrno>

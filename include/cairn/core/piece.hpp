@@ -7,8 +7,7 @@
 // - slice: a piece in a checkpoint: one tensor of a shard.
 // - shard: one data file of a checkpoint, with pieces of many leaves.
 // - part: consecutive shards of a save that are copied together, where the memory for the copy is limited.
-// - block of a shard: its bytes that have one checksum. Block of a payload, in encode/ alone: the elements that one
-//   thread encodes.
+// - block of a shard: bytes with one checksum. Block of a payload, in encode/ alone: elements that one thread encodes.
 // - chunk: consecutive blocks of a shard that one thread writes together.
 // - strip: elements of a block that stay in the cache during all steps of a codec.
 #pragma once
@@ -73,8 +72,7 @@ inline void check_shards(std::size_t shards) {
 }
 
 /// About 256 MiB per shard, at most 64 shards, of whole leaves: threads that write into different files do not wait for
-/// each other, and other readers of the format find every array whole. The number of shards depends on the leaves
-/// alone.
+/// each other, and other readers of the format find every array whole. The leaves alone decide the number of shards.
 [[nodiscard]] inline division divide_by_size(std::span<const leaf> leaves) {
   constexpr std::uint64_t bytes_per_shard = std::uint64_t{256} << 20U, most = 64;
   std::uint64_t total = 0, before = 0;

@@ -13,8 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Columns of an array of records: the leaves from number `first` on. Each has as many elements in one record as in any
-/// other.
+/// Columns of an array of records: leaves from `first` on. Each has as many elements in one record as in any other.
 struct record_columns {
   std::size_t first = 0;
   std::size_t count = 0;      ///< of leaves
@@ -23,8 +22,7 @@ struct record_columns {
   friend bool operator==(const record_columns&, const record_columns&) = default;
 };
 
-/// Records of more bytes are not kept whole: shares would be uneven, and hardly two of their fields are in one cache
-/// line.
+/// Records of more bytes are not kept whole: shares would be uneven, and hardly two of their fields share a cache line.
 inline constexpr std::uint64_t most_record_bytes = 4096;
 
 /// The columns of all arrays of records that have several, ascending. For `std::vector<std::array<point, 3>>` a record

@@ -11,8 +11,7 @@
 namespace cairn::inline v0_1 {
 
 /// What a load does where an array of numbers that is not empty has another shape in the checkpoint. With `grow` and
-/// `any` the array keeps its shape, of as many dimensions, and its elements that are not in the checkpoint keep their
-/// values.
+/// `any` the array keeps its shape, of as many dimensions, and its elements that the checkpoint does not have.
 enum class reshaping : std::uint8_t {
   /// errc::mismatch, unless its class names it in `cairn::resizable`; a checkpointer treats it as `resize` after its
   /// first save or restore

@@ -40,9 +40,8 @@ struct encode_request {
   std::string_view path;              ///< of the leaf
   dtype type{};                       ///< of the elements
   std::span<const std::byte> values;  ///< row-major, aligned for their type
-  /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty where there is no
-  /// parent or it has other elements at this path. A lossy codec sets them to what `decode` will give; other codecs do
-  /// not change them.
+  /// The elements that a reader restores from the parent checkpoint, aligned for their type; empty if there is no
+  /// parent or it has others at this path. A lossy codec sets them to what `decode` will give; others change nothing.
   std::span<std::byte> reference{};
   unsigned threads = 1;                       ///< to encode on: at least 1
   const code_tables* known_tables = nullptr;  ///< code tables of earlier checkpoints of the chain; may be null
@@ -77,12 +76,10 @@ struct decode_request {
   bool relative = false;  ///< what the file says of the payload: one that says something else of itself is corrupt
   /// The elements that are wanted. A `ranged_codec` may leave any bits in the others; other codecs decode all.
   element_range wanted{};
-  /// Only for a `ranged_codec`, and null where all of `payload` is in memory: reads bytes [begin, end) of the payload
-  /// into their place.
+  /// Only for a `ranged_codec`; null where all of `payload` is in memory: reads bytes [begin, end) into their place.
   const std::function<void(std::size_t begin, std::size_t end)>* read = nullptr;
 
-  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it looks at these bytes, in the thread that
-  /// has called `decode`.
+  /// Has `part` of the payload in memory. A `ranged_codec` calls it before it reads these bytes, in `decode`'s thread.
   void need(std::span<const std::byte> part) const {
     if (read == nullptr || part.empty()) return;
     const auto begin = static_cast<std::size_t>(part.data() - payload.data());

@@ -81,8 +81,7 @@ template <class Encode>
   return end;
 }
 
-/// The blocks [first, last) of a payload that have the wanted elements, of `count` elements in blocks of
-/// `block_elements`.
+/// The blocks [first, last) with the wanted elements in a payload of `count` elements, in blocks of `block_elements`.
 struct wanted_blocks {
   std::size_t first, last;
 

@@ -79,8 +79,7 @@ inline constexpr std::size_t few_parts = 8;
   return is_worth_decoding(sample.bits, sample.sample_bits);
 }
 
-/// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR, so that merged XORs stay
-/// XORs.
+/// Whether the XOR with the reference takes fewer bits than the values. A tie goes to the XOR: merged XORs stay XORs.
 [[nodiscard]] inline bool difference_pays(const elements& difference) {
   auto values = difference;
   values.reference = nullptr;

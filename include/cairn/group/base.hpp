@@ -27,8 +27,7 @@ class operation {
   operation& operator=(const operation&) = delete;
   virtual ~operation() = default;
 
-  /// Makes progress, and returns whether the operation is complete at this rank. Never waits for other ranks. errc::io,
-  /// lost_rank, mismatch.
+  /// Makes progress; returns whether this rank is done. Never waits for other ranks. errc::io, lost_rank, mismatch.
   virtual bool test() = 0;
   /// What the operation gives this rank; valid once it is complete.
   [[nodiscard]] virtual std::span<const std::byte> result() const = 0;

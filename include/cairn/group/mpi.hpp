@@ -115,8 +115,7 @@ class operation final : public groups::operation {
 /// thread support: only the thread that calls the checkpointer calls MPI.
 class group {
  public:
-  /// Uses duplicates of `ranks`: other traffic on it does not disturb. errc::invalid if MPI is not initialised;
-  /// errc::io.
+  /// Uses duplicates of `ranks`: other traffic on it does not disturb. errc::invalid: MPI is not initialised; errc::io.
   explicit group(MPI_Comm ranks) {
     int is_ready = 0;
     MPI_Initialized(&is_ready);
@@ -164,8 +163,7 @@ class group {
     return start(std::move(made));
   }
 
-  /// Sends a byte to all other ranks; those from which none comes within `limit` are missing. The group is broken
-  /// afterwards.
+  /// Sends a byte to all other ranks; those from which none comes within `limit` are missing. Breaks the group.
   [[nodiscard]] std::vector<unsigned> roll_call(std::chrono::milliseconds limit) {
     cairn::detail::waiting_time waited;
     auto calls = std::make_unique<detail::transfer>();

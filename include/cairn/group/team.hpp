@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the ranks of a checkpointer act together: all succeed or all throw the same error, and the leader, rank 0,
-// decides for all.
+// How the ranks of a checkpointer act together: all succeed or throw the same error, and the leader, rank 0, decides.
 #pragma once
 
 #include <algorithm>
@@ -79,10 +78,9 @@ inline constexpr std::size_t failure_head = 2;
   return texts;
 }
 
-/// All ranks call the same functions in the same order. What one of them throws, all throw: the error of the lowest
-/// rank that has failed, which its text names. A rank that does not answer within the time limit is errc::lost_rank;
-/// the team is then broken, and all further calls throw that error. A team without a group has one rank, and
-/// communicates with nobody.
+/// All ranks call the same functions in the same order. What one throws, all throw: the error of the lowest rank that
+/// has failed, which its text names. A rank that does not answer within the time limit is errc::lost_rank; the team is
+/// then broken, and further calls throw that error. A team without a group has one rank and no communication.
 class team {
  public:
   team() = default;
@@ -135,8 +133,7 @@ class team {
   /// An error of this rank as `all` throws it.
   [[nodiscard]] error named(const error& failure) const { return name_rank(rank_, failure); }
 
-  /// Calls `act` at the leader, and returns its result at all ranks: a text, or a value that can be copied byte by
-  /// byte.
+  /// Calls `act` at the leader, and returns its result at all ranks: a text, or a value that is copied byte by byte.
   template <class Act>
   auto from_leader(const Act& act) {
     using result = decltype(act());

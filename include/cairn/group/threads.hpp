@@ -18,8 +18,7 @@ class meeting;
 struct membership;
 }  // namespace detail
 
-/// One rank. Used by one thread at a time. When the last copy of a rank is destroyed, the operations that wait for it
-/// end with errc::lost_rank.
+/// One rank, for one thread at a time. Destroying its last copy ends operations that wait for it with errc::lost_rank.
 class threads {
  public:
   /// The ranks of a new group, one for each thread. errc::invalid for a size of 0.

@@ -33,7 +33,6 @@ inline save_job job_of(std::string_view name, description what, const save_optio
   return job;
 }
 
-/// Saves what `describe()` returns.
 template <class Describe>
 save_report save_described(const std::string& path, const save_options& options, const Describe& describe) {
   return with_errors(path + " cannot be saved", [&] {

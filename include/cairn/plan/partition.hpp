@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The plan of a save by several ranks that hold the same state: sizes of leaves and loads of ranks -> the pieces that
-// each rank writes.
+// The plan of a save by ranks with the same state: sizes of leaves, loads of ranks -> the pieces that each rank writes.
 //
 // A pure function in whole numbers: the same on every rank, whatever its machine. Terms:
 // - share of a rank: the bytes that it should write.
-// - item: a leaf, or all columns of an array of records (core/record_columns.hpp): these are cut at the same record,
-//   and dealt together.
+// - item: a leaf, or all columns of an array of records (core/record_columns.hpp), cut at one record, dealt together.
 // - axis: the items in order, without the small ones, as a line of bytes that is cut into one interval per rank. The
 //   leaves of a struct or container are neighbours in the order of paths, so this divides the tree of the state in
 //   proportion to the sizes of its branches.
@@ -45,8 +43,7 @@ struct item : leaf_size {
 
 class item_list {
  public:
-  /// `columns`: ascending. errc::invalid: they are not of these leaves, or a leaf has no whole number of elements per
-  /// record.
+  /// `columns`: ascending. errc::invalid: not of these leaves, or a leaf without a whole number of elements per record.
   item_list(std::vector<leaf_size> leaves, std::vector<cairn::detail::record_columns> columns);
 
   [[nodiscard]] const std::vector<leaf_size>& leaves() const noexcept { return leaves_; }
@@ -108,10 +105,9 @@ struct input_hash {
 /// cut. An item of no bytes is not cut, and a leaf of no elements is one piece.
 class partition {
  public:
-  /// The same arguments at every rank. `columns`: ascending, those of cairn::detail::columns_of. O(leaves + ranks)
-  /// time, O(leaves + ranks) memory. errc::invalid: no rank has a weight, more ranks than there can be shards, bytes
-  /// without elements, columns of no whole number of elements per record; the weights, or all bytes together, exceed
-  /// 2^63.
+  /// The same arguments at every rank. `columns`: ascending, those of cairn::detail::columns_of. O(leaves + ranks) time
+  /// and memory. errc::invalid: no rank has a weight, more ranks than there can be shards, bytes without elements,
+  /// columns of no whole number of elements per record; the weights, or all bytes together, exceed 2^63.
   partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks,
             std::vector<cairn::detail::record_columns> columns = {});
 

@@ -35,8 +35,7 @@ inline void add(std::uint64_t& total, std::uint64_t more, const char* what) {
   total += more;
 }
 
-/// How many pieces of small items each active rank is to get, so that the numbers of pieces level out: those with the
-/// fewest pieces first.
+/// How many pieces of small items each active rank gets, to level out the numbers of pieces: ranks with fewest first.
 [[nodiscard]] inline std::vector<std::size_t> leveled(const std::vector<std::size_t>& pieces,
                                                       const std::vector<bool>& is_active, std::size_t small) {
   std::size_t most = 0;
@@ -96,8 +95,7 @@ partition::partition(std::vector<leaf_size> leaves, std::vector<rank_load> ranks
   cut(ends);
 }
 
-/// The share of each rank: in total `bytes`, and with the other bytes in proportion to the weights, except where those
-/// are more already.
+/// Each rank's share: in total `bytes`, and with other bytes in proportion to the weights, unless those are more.
 void partition::divide_bytes(std::uint64_t bytes) {
   std::uint64_t total = bytes, weights = 0;  // of the active ranks
   is_active_.resize(ranks_.size());

@@ -74,16 +74,13 @@ class checkpoint_list {
   void saved(const save_job& job, const save_report& report);
   /// The checkpoint `name` has been replaced by its merged form.
   void merged(const std::string& name, const merge_report& report);
-  /// The run continues from the restored checkpoint, or anew. The skipped ones do not count from now on, until they are
-  /// replaced or restored.
+  /// The run continues from the restored checkpoint, or anew. Skipped ones do not count until replaced or restored.
   void restored(const std::optional<load_report>& report);
 
-  /// What no rule keeps. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format
-  /// version.
+  /// What no rule keeps. errc::io: an index cannot be read; errc::unsupported: one is of another format version.
   [[nodiscard]] std::vector<removal> retention_plan();
 
-  /// Removes what no rule keeps and returns the number of removed checkpoints. What cannot be removed is reported as an
-  /// event.
+  /// Removes what no rule keeps; returns the number of removed checkpoints. Reports what cannot be removed as an event.
   std::uint64_t prune() noexcept;
 
   /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid,
@@ -142,8 +139,7 @@ class history {
   void check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples) const;
   /// A save is published, which took the seconds of its report. Returns the report.
   save_report saved(const save_job& job, save_report report);
-  /// Whether the plan of the last save has to be used again, so that each rank finds the values of its share in the
-  /// checkpoint before.
+  /// Whether to use the last save's plan again, so that each rank finds its share's values in the checkpoint before.
   [[nodiscard]] bool extends_chain(const save_job& job) const {
     return use_parent(job.codecs) && base_.can_extend(job.info.step, job.chain);
   }
@@ -162,8 +158,7 @@ class history {
   /// An event about the checkpoint of a step, or about the save of a job. Any thread.
   [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
   [[nodiscard]] event about(event::kind what, const save_job& job) const;
-  /// Reports a save that has failed or was cancelled, and returns its error. `what` is an event `failed` about it. Any
-  /// thread.
+  /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
   [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const;
   /// Reports a merge that has failed.
   void merge_failed(const error& cause) const;
@@ -181,8 +176,7 @@ class history {
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
-  /// With the codecs of the checkpointer. Checksums are compared before the state is changed only with `rename`, or if
-  /// the caller asks.
+  /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
   [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;

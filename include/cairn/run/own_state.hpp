@@ -73,8 +73,7 @@ void for_each_common_entry(const save_job& job, const Act& act) {
     if (!job.own_structure.contains(path)) act(path, entry);
 }
 
-/// A hash of what all ranks must have in common: paths, types, shapes, which arrays are columns of the same records,
-/// and structure.
+/// A hash of what all ranks must share: paths, types, shapes, which arrays are columns of the same records, structure.
 [[nodiscard]] inline std::uint64_t hash_common_parts(const save_job& job) {
   running_checksum hash;
   const auto add = [&](const auto& values) { hash.add(std::as_bytes(std::span(values))); };

@@ -29,8 +29,7 @@ struct preempt_plan {
 
 /// A plan for `seconds_left` and a state of `state_bytes`, estimated from the newest save. The state is stored raw when
 /// encoding would take too long and storing it raw would take less. The running save gets the time that the new one
-/// does not need: half of it when there is no estimate, and all of it when the time is too short for the new one
-/// anyway.
+/// does not need: half of it when there is no estimate, and all of it when it is too short for the new one anyway.
 [[nodiscard]] inline preempt_plan plan_preempt(double seconds_left, std::uint64_t state_bytes,
                                                const std::optional<published_save>& newest) {
   const double left = std::max(seconds_left, 0.0);

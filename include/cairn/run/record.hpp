@@ -25,8 +25,7 @@ namespace cairn::inline v0_1::detail {
 /// Shared, so that a save can be ended without new memory.
 using shared_report = std::shared_ptr<const save_report>;
 
-/// Thread-safe. In a forked child, which has no thread that ends the save, `done`, `wait` and `get` throw
-/// errc::invalid.
+/// Thread-safe. In a forked child, which has no thread to end the save, `done`, `wait` and `get` throw errc::invalid.
 class save_progress {
  public:
   void published(shared_report report) noexcept {

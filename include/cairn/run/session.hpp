@@ -62,8 +62,7 @@ class session {
   void wait();
   void progress();
   [[nodiscard]] std::vector<std::uint64_t> steps() const { return history_.checkpoints().steps(); }
-  /// Is this the process that has made the session? In a forked child, which has no background thread, it must not be
-  /// destroyed.
+  /// Is this the process that made the session? A forked child has no background thread, and must not destroy it.
   [[nodiscard]] bool is_owned() const noexcept { return owner_.is_here(); }
   [[nodiscard]] std::vector<removal> retention_plan();
   std::uint64_t remove_after(std::uint64_t step);
@@ -83,8 +82,7 @@ class session {
   }
   std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
                                         const load_options& options);
-  /// The sizes of a state that has been saved or restored are those of this run, and so are other ones in its
-  /// checkpoints.
+  /// The sizes of a saved or restored state are those of this run, and so are other ones in its checkpoints.
   [[nodiscard]] load_options for_restore(load_options options) const {
     if (has_run_) options.reshape = or_resize(std::move(options.reshape));
     return options;

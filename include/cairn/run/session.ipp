@@ -168,8 +168,7 @@ double session::seconds_to_stop() const {
   return left;
 }
 
-/// Asks the policy. If it throws, that counts as a failed save, except while saves pause after a failure: then no save
-/// is due.
+/// Asks the policy. If it throws, that counts as a failed save; but while saves pause after a failure, no save is due.
 decision session::decide(const observation& now) {
   try {
     const auto decided = policy_.ask(now, work_ != nullptr);
@@ -181,8 +180,7 @@ decision session::decide(const observation& now) {
   }
 }
 
-/// Asks the policy: that of each rank if it uses steps alone; else that of the leader, which all ranks obey at their
-/// next step.
+/// Asks the policy: each rank's own if it uses steps alone; else the leader's, which all ranks obey at their next step.
 std::optional<decision> session::decide_together(const observation& now, const verdict& last, vote& mine) {
   const bool acts_at_once = ranks_.is_alone() || policy_.uses_steps_alone();
   const auto own = ranks_.is_leader() || acts_at_once ? decide(now) : decision(false);
@@ -255,9 +253,8 @@ save_report session::save(any_state state, const observation& now) {
   return save_now(make_save(state, now, std::nullopt, true, true), stall);
 }
 
-/// A signal has arrived at some rank, or the job ends soon: saves the state of this step before the deadline, raw if
-/// encoding would take too long or has no memory. The leader plans for all. An earlier error is not thrown here, but by
-/// `wait`.
+/// A signal has arrived at a rank, or the job ends soon: saves the state of this step before the deadline, raw if
+/// encoding would take too long or has no memory. The leader plans for all. `wait` throws an earlier error, not this.
 step_outcome session::preempt(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;

@@ -46,8 +46,7 @@ std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t c
   return fit_memory(left, copied + encoded, beside);
 }
 
-/// The copy of what this process writes: in parts where the options ask for it, or memory is short; of a share as a
-/// whole.
+/// The copy of what this process writes: in parts if the options ask for it, or memory is short; of a share as a whole.
 staging_plan session::plan_copy(const work& save) const {
   const auto& job = *save.job;
   const auto& leaves = job.what.leaves;
@@ -70,8 +69,7 @@ staging_plan session::plan_copy(const work& save) const {
   return plan;
 }
 
-/// What part fits of a save without a copy: 1 is all; 0: not even a small one, so that the save would throw
-/// errc::no_memory.
+/// What part of a save without a copy fits: 1 is all; 0: not even a small one: the save would throw errc::no_memory.
 double session::part_to_encode(const save_job& job) const noexcept {
   try {
     const auto fits = fit_save(job, 0, 1);
@@ -109,8 +107,7 @@ std::uint64_t session::bytes_to_stage(any_state state) {
   return plan_copy(save).bytes;
 }
 
-/// Pre-faults the staging buffer in the background, so that the first save does not wait for it. Errors are left to the
-/// first save.
+/// Pre-faults the staging buffer in the background: the first save need not wait for it. Leaves errors to that save.
 void session::prepare(any_state state) noexcept {
   if (!options_.asynchronous || prepared_ || work_) return;
   const policy_driver::pause preparing(policy_);

@@ -41,8 +41,7 @@ std::optional<load_report> session::restore_by(any_mutable_state state, const st
   return report;
 }
 
-/// Continues the run from the restored checkpoint, or begins it. The state has changed: what fails here does not make
-/// the restore fail.
+/// Continues the run from the restored checkpoint, or begins it. The state has changed: no error fails the restore.
 void session::continue_from(const std::optional<load_report>& report, any_state state, const load_options& options) {
   is_loss_finite_ = true;
   if (report) {
@@ -55,8 +54,7 @@ void session::continue_from(const std::optional<load_report>& report, any_state 
   prepare(state);
 }
 
-/// Notes what the arrays of the state have lost: those that were loaded by this restore and earlier ones, the others as
-/// before.
+/// Notes what the arrays of the state have lost: those that this and earlier restores loaded, the others as before.
 void session::note_losses(const load_report& report, any_state state, const load_options& options) noexcept {
   if (report.restored.empty() && earlier_losses_.empty()) return;
   try {

@@ -81,8 +81,7 @@ std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const sav
   };
 }
 
-/// A save on which all ranks agree: of a state that is the same at all of them but for what one alone has, and with the
-/// same plan.
+/// A save on which all ranks agree: with the same plan, of a state that is the same at all but for what one alone has.
 std::unique_ptr<work> session::make_save(any_state state, const observation& now, std::optional<save_kind> kind,
                                          bool ends_run, bool is_sync) {
   auto made = std::make_unique<work>();

@@ -2,9 +2,8 @@
 // Definitions of session.hpp: the rounds in which the ranks of a group vote, and what follows from a verdict.
 //
 // Each call begins a round, in which all ranks vote (vote.hpp). `step` leaves its round under way and takes its verdict
-// at the next call; the other calls run rounds until no work is left. What the ranks do together follows from verdicts
-// alone, so they do it in the same order: advance() has all of it. A process without a group gets its own vote back at
-// once.
+// at the next call; other calls run rounds until no work is left. What ranks do together follows from verdicts alone,
+// so they do it in the same order: advance() has it all. A process without a group gets its own vote back at once.
 #pragma once
 
 #include <algorithm>
@@ -207,8 +206,7 @@ void session::advance(const verdict& last) {
   }
 }
 
-/// Throws the error of the lowest rank that has failed, at all ranks, where the options say so; or all keep it, and try
-/// again.
+/// Throws the error of the lowest failed rank, at all ranks, where the options say so; or all keep it, and try again.
 void session::fail_together(const verdict& last) {
   auto mine = std::exchange(own_failure_, std::nullopt);
   const bool is_counted = mine.has_value();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of session.hpp: the save or merge that is under way (work.hpp): its phases, what runs them, and how it
-// ends.
+// Definitions of session.hpp: the save or merge under way (work.hpp): its phases, what runs them, and how it ends.
 #pragma once
 
 #include <algorithm>
@@ -188,8 +187,7 @@ bool session::begin_merge(work& all) {
   return true;
 }
 
-/// Ends the work of this process, because of an error of this or another rank: reports it, and leaves the store as it
-/// was.
+/// Ends this process's work, because of an error of this or another rank: reports it, and leaves the store as it was.
 void session::fail_work(work& all, const error& cause) noexcept {
   if (std::exchange(all.has_ended, true)) return;
   auto failure = cause;
@@ -254,8 +252,7 @@ void session::wait_for_background() noexcept {
   while (!background_.wait_for(std::clamp(options_.hang_timeout.value_or(most), least, most))) report_hang();
 }
 
-/// Reports, once per save or merge, that the running one makes no progress. A save that the rate limit holds back does
-/// not hang.
+/// Reports, once per save or merge, that it makes no progress. A save held back by the rate limit does not hang.
 void session::report_hang() noexcept {
   if (!options_.hang_timeout || !work_ || work_->is_sync || is_hang_reported_ || limiter_.is_holding()) return;
   const double idle = record_.idle_seconds();

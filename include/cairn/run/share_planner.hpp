@@ -64,8 +64,7 @@ class share_planner {
   }
 
  private:
-  /// The bytes that the leaves will have in files: those of the save before; of a leaf that has another size now, in
-  /// proportion.
+  /// The bytes that leaves will have in files: those of the save before; in proportion if a leaf has another size now.
   [[nodiscard]] std::vector<plan::leaf_size> sizes_of(const save_job& job) const {
     auto sizes = plan::sizes_of(common_leaves(job));
     if (stored_.empty()) return sizes;

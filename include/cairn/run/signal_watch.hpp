@@ -21,8 +21,7 @@ namespace cairn::inline v0_1::detail {
 /// The handler of all signals that are watched.
 void on_signal(int number);
 
-/// The signals of one set, their earlier handlers, and which one arrived. `take` runs in signal handlers, on any
-/// thread.
+/// The signals of one set, their earlier handlers, and which arrived. `take` runs in signal handlers, on any thread.
 class CAIRN_ONE_PER_PROCESS signal_watch {
  public:
   explicit signal_watch(std::initializer_list<int> numbers) {

@@ -80,8 +80,7 @@ void signal_watch::take(int number) noexcept {
     number_.store(number, std::memory_order_release);
     return;
   }
-  // A second signal, while the first is being handled. Raised again, it goes to the earlier handler, which `restore`
-  // installs.
+  // A second signal while the first is handled. Raised again, it goes to the earlier handler, which `restore` installs.
   for (const auto& each : entries_)
     if (each.number == number && restore(each)) ::raise(number);
 }

@@ -116,8 +116,7 @@ class staging {
     return end;
   }
 
-  /// Allocates at least `bytes` bytes and touches their pages, so that a later copy does not wait for that. Discards
-  /// the contents.
+  /// Allocates `bytes` bytes or more and touches their pages, so a later copy does not wait. Discards the contents.
   void reserve(std::uint64_t bytes, unsigned threads) {
     if (bytes <= memory_.bytes().size()) return;
     memory_ = {};  // frees the old memory before it allocates the new
@@ -169,8 +168,7 @@ class staging {
     return (bytes + unit - 1) / unit * unit;
   }
 
-  /// Copies some elements of a piece, or some records of all pieces that have columns of them: each is fetched into the
-  /// cache once.
+  /// Copies some elements of a piece, or some records of all pieces with columns of them: each enters the cache once.
   struct task {
     std::span<const leaf> leaves;
     std::span<const staged_piece> pieces;
@@ -198,8 +196,7 @@ class staging {
     return each.count * size_of(leaves[each.leaf].type);
   }
 
-  /// Of which records a copied piece has a column: the number of the first one, and how many. None if it has parts of
-  /// records, too.
+  /// Of which records a copied piece has a column: the first, and how many. None if it has parts of records, too.
   [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> records_of(std::span<const leaf> leaves,
                                                                           const staged_piece& each,
                                                                           const record_columns& of) noexcept {

@@ -25,8 +25,7 @@ enum class save_phase : std::uint8_t {
 /// What one rank reports in a call.
 struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
-  /// Of the state and the plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was
-  /// made.
+  /// Of the state and plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was made.
   std::uint64_t copied = 0;
   save_phase phase = save_phase::none;
   bool has_failed = false;  ///< its part of the running save

@@ -78,8 +78,7 @@ namespace cairn::inline v0_1 {
 struct moment {
   std::uint64_t step = 0;  ///< that was just done
   double seconds = 0;      ///< since the run began or was restored
-  /// Of the newest save of this run that was not cancelled and has not failed; if there is none, where the run began or
-  /// was restored.
+  /// Of this run's newest save that was not cancelled and has not failed; without one, where it began or was restored.
   std::uint64_t saved_step = 0;
   double saved_seconds = 0;      ///< when the state was copied for it
   std::optional<double> loss{};  ///< of the step, as the trainer reports it
@@ -127,10 +126,9 @@ struct restart {
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };
 
-/// Decides whether to save now. It is asked once per step, with steps and seconds that never decrease, except after
-/// `restarted` or checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and
-/// `remembers`. A member of these names with another signature, and a `remember` without a `recall` or the reverse, are
-/// compile-time errors.
+/// Decides once per step whether to save now. Steps and seconds never decrease, except after `restarted` or
+/// checkpointer::remove_after. It may also have the members of `observes_saves`, `observes_restarts` and `remembers`.
+/// Members of these names with another signature, and a `remember` without a `recall` or the reverse, do not compile.
 ///
 /// If `should_save` throws, `step` throws a cairn::error that names it (see when_failed). What the other members throw
 /// is only reported, as event::kind::failed: the run goes on after `saved`, a checkpoint is saved without the memory

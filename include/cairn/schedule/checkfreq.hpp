@@ -28,10 +28,9 @@ struct checkfreq_options {
 /// first k that keeps to the budget, and its budget is 5 %; 3.5 % is the paper's.)
 ///
 /// Here: the profile ends with the run's first checkpoint. o is the mean stall, t_full - o the mean background time. k
-/// is at once the least that keeps to the budget, ceil(s / (budget t)), with the unclipped mean s of what a save takes
-/// from the training. Means follow what is observed, so k falls as well as grows. With a budget of zero, or while the
-/// iteration time is not known, there is one checkpoint per `longest_interval`. What was profiled is remembered. O(1)
-/// per step.
+/// is at once the least within the budget, ceil(s / (budget t)), with the unclipped mean s of a save's cost to the
+/// training. Means follow what is observed, so k falls as well as grows. With a budget of zero, or while the iteration
+/// time is not known, there is one checkpoint per `longest_interval`. What was profiled is remembered. O(1) per step.
 class checkfreq {
  public:
   explicit checkfreq(const checkfreq_options& options = {})

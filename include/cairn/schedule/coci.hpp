@@ -83,8 +83,7 @@ class coci {
   }
 
  private:
-  /// Advances on the curve, and notices what makes the target stale: a checkpoint, another number of workers, a new
-  /// fit.
+  /// Advances on the curve; notices what makes the target stale: a checkpoint, another number of workers, a new fit.
   void follow(const moment& now) {
     const auto step = static_cast<double>(now.step), saved_step = static_cast<double>(now.saved_step);
     if (workers_ != run_.workers() || saved_step_ != saved_step) is_stale_ = true;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Curves of a loss, and the contract of estimators: losses, one by one -> the curve that they follow, if one can be
-// trusted.
+// Curves of a loss, and the contract of estimators: losses, one by one -> the curve they follow, if one can be trusted.
 #pragma once
 
 #include <array>

@@ -32,8 +32,7 @@ struct every_steps {
   }
 };
 
-/// Saves when `period` has passed since the last save, or since the run began. errc::invalid for a period that is not
-/// above 0.
+/// Saves when `period` has passed since the last save, or the beginning of the run. errc::invalid: it is not above 0.
 struct every {
   explicit every(std::chrono::duration<double> length) : period(length) {
     if (!cairn::detail::is_positive(period.count()))

@@ -10,8 +10,7 @@
 
 namespace cairn::inline v0_1::schedule {
 
-/// In seconds: unless its options say otherwise, no policy that measures goes longer than this without a checkpoint,
-/// whatever it measures.
+/// In seconds: unless its options say so, no measuring policy goes longer without a checkpoint, whatever it measures.
 inline constexpr double longest_interval = 3600;
 
 /// A longest interval that is given, in seconds. Not positive: `longest_interval`.
@@ -40,8 +39,7 @@ inline constexpr int probe_steps = 10;
 }
 
 /// Whether to save now, `since` seconds after the newest checkpoint, rather than one iteration later. The cost per
-/// second of an interval x is proportional to best / x + x / best; it is the same for both where best^2 = x (x +
-/// iteration).
+/// second of an interval x is proportional to best / x + x / best; it is equal for both if best^2 = x (x + iteration).
 [[nodiscard]] inline bool is_due(double since, double best, double iteration) noexcept {
   return since * (since + iteration) >= best * best;
 }

@@ -19,8 +19,7 @@ namespace cairn::inline v0_1::schedule {
 /// at most `clip` times the mean before it. The first value, which often includes one-time work, is dropped where the
 /// second is less than a quarter of it. Negative values and values that are not finite are ignored.
 ///
-/// Clipping makes the mean robust and biased: where 10 % of the values are 10 and the others 0.1, the mean is 1.09 and
-/// this one 0.15.
+/// Clipping makes the mean robust and biased: if 10 % of values are 10 and the others 0.1, the mean is 1.09, this 0.15.
 class running_mean {
  public:
   explicit running_mean(double clip = 4) noexcept : clip_(clip) {}

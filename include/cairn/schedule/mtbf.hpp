@@ -15,9 +15,8 @@
 
 namespace cairn::inline v0_1 {
 
-/// What is known in advance of the mean time between failures (MTBF) of one worker: a normal distribution of its
-/// decimal logarithm. The default knows little: between three quarters of an hour and a month, with a probability of
-/// two thirds.
+/// What is known in advance of one worker's mean time between failures (MTBF): a normal distribution of its decimal
+/// logarithm. The default knows little: from three quarters of an hour to a month, with a probability of two thirds.
 struct mtbf_prior {
   /// Median. Infinite: never fails; not positive: 24 hours.
   std::chrono::duration<double> mtbf = std::chrono::hours{24};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a measuring policy knows of its run: time since the newest checkpoint, iteration times, costs of saves,
-// failures.
+// What a measuring policy knows of its run: time since the newest checkpoint, iteration times, save costs, failures.
 #pragma once
 
 #include <algorithm>
@@ -139,8 +138,7 @@ class observed_costs {
 /// counts for at least its iteration.
 class time_since_save {
  public:
-  /// To be called once per step; a second call for the same step adds only the change of the clock. Returns the seconds
-  /// added.
+  /// Call it once per step; a second call for a step adds only the change of the clock. Returns the seconds added.
   double observe(const moment& now) noexcept {
     const bool is_same_step = has_begun_ && now.step == step_;
     if (!has_begun_ || now.saved_step != saved_step_) {

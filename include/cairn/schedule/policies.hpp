@@ -16,9 +16,8 @@
 
 namespace cairn::inline v0_1::policies {
 
-/// Saves when one of several policies does, as the kind that the first of these asks for, but no step twice. Each is
-/// asked at every step, and all saves and restarts are reported to each. They remember by their position in the list:
-/// append only.
+/// Saves when one of its policies does, as the kind the first of these asks for, but no step twice. Each is asked at
+/// every step, and hears of all saves and restarts. They remember by their position in the list: append only.
 class any_of {
  public:
   any_of(std::initializer_list<any_policy> several) : several_(several) {}

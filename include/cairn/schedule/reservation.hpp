@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// When to make the last save before the time limit of a job: from the times of steps and saves, and the time that is
-// left.
+// When to make the last save before a job's time limit: from the times of steps and saves, and the time that is left.
 #pragma once
 
 #include <algorithm>
@@ -50,17 +49,15 @@ enum class before_end : std::uint8_t {
 /// The end of a reservation of fixed length, by the dynamic strategy of Barbut, Benoit, Herault, Robert and Vivien
 /// ("When to checkpoint at the end of a fixed-length reservation?", FTXS 2023): after each step, the work that is
 /// expected to be saved by a save now is compared with that by a save after one more step. Let W be the seconds of work
-/// since the newest checkpoint, L the seconds left, X the seconds of a step and C those of a save. A save now is best
-/// if
+/// since the newest checkpoint, L the seconds left, X those of a step and C those of a save. A save now is best if
 ///
 ///     W P(C <= L)  >=  E[(W + X); X + C <= L].
 ///
 /// X and C are taken to be independent and normal, with the means and deviations of the measured ones. Where L is below
 /// the mean of C, in the lower tail of the laws, a save is best at once.
 ///
-/// Until a save is measured, the paper's uniform law on [0, L] holds for C: a save is then best when half of the time
-/// is left. That one only measures; the last one begins when a quarter is left. All times are in seconds, each function
-/// is O(1).
+/// Until a save is measured, the paper's uniform law on [0, L] holds for C: a save is then best when half the time is
+/// left. That one only measures; the last one begins when a quarter is left. Times are in seconds, each function O(1).
 class reservation {
  public:
   /// A step has taken this long, without the stalls of saves.
@@ -68,8 +65,7 @@ class reservation {
   /// A save has taken this long, from the call to publication.
   void saved(double seconds) noexcept { save_.add(seconds); }
 
-  /// `left`: until the job ends. `unsaved`: of work since the newest checkpoint. `delay`: steps between the decision
-  /// and the save.
+  /// `left`: until the job ends. `unsaved`: work since the newest checkpoint. `delay`: steps from decision to save.
   [[nodiscard]] before_end advise(double left, double unsaved, double delay = 0) noexcept {
     whole_ = (std::max)(whole_, left);
     left -= delay * step_.mean();

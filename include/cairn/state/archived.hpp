@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walks objects by functions that pass their values, one after another, to an archive, as other serialization libraries
-// have them.
+// Walks objects by functions that pass their values, one by one, to an archive, as other serialization libraries do.
 #pragma once
 
 #include <array>
@@ -51,8 +50,7 @@ class archived_values {
   void number(std::string_view name, dtype type, void* at);
   /// `count` elements of `type` at `memory`.
   void array(std::string_view name, dtype type, void* memory, std::uint64_t count);
-  /// The size of a container whose elements follow. errc::mismatch: more elements than a checkpoint of that many bytes
-  /// can have.
+  /// The size of a container whose elements follow. errc::mismatch: more than a checkpoint of that many bytes can have.
   void size(std::string_view name, std::uint64_t& count);
   /// A base class of the object.
   void base(std::string_view name, void* object, const archived_operations& how);

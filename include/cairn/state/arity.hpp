@@ -99,8 +99,7 @@ consteval std::size_t largest_braces() {
 template <class Initializer, std::size_t>
 using copy_of = Initializer;
 
-/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one for each element, since braces may
-/// be left out.
+/// Whether `T{x, x, ...}` is valid with that many initializers. A C array takes one per element: braces may be absent.
 // The initializers are no constants: with constants g++ compiles the constructors that they call, which for
 // `std::optional<Eigen::MatrixXf>` is an error.
 template <class T, std::size_t... I>
@@ -110,8 +109,7 @@ consteval bool takes_flat(std::index_sequence<I...>) {
 template <class T, std::size_t Count>
 inline constexpr bool takes_values = takes_flat<T>(std::make_index_sequence<Count>{});
 
-// For aggregates with a field that no empty braces initialize, as its type has no default constructor or an explicit
-// one.
+// For aggregates with a field that no empty braces initialize: its type has no default constructor, or an explicit one.
 
 /// More initializers are not tried.
 inline constexpr std::size_t most_values = 128;

@@ -36,8 +36,7 @@ struct match_report {
 namespace detail {
 
 /// A state as all other stages see it. Laws: the same state gives the same description; no path occurs twice; the
-/// memory of a leaf is valid while the state exists and keeps its sizes, and that of a copy while the description
-/// exists.
+/// memory of a leaf is valid while the state exists and keeps its sizes, that of a copy while the description does.
 struct description {
   std::vector<leaf> leaves;  ///< in the order of the state's fields
   detail::structure structure;

@@ -157,8 +157,7 @@ consteval category category_of_operations() {
     return category::unsupported;
 }
 
-/// The category of T, which is neither const nor a reference. If several categories fit, the first one in this function
-/// is taken.
+/// The category of T, which is neither const nor a reference. If several fit, the first in this function is taken.
 template <class T>
 consteval category category_of() {
   if constexpr (has_adapter<T>)

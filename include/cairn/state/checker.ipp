@@ -186,8 +186,7 @@ void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t w
                          "load a part of it with filter, or give the process more memory");
 }
 
-/// Keeps the first of equal paths: several parts of a state may be loaded from one path, and a migration may read one
-/// several times.
+/// Keeps the first of equal paths: several parts may load from one path, and a migration may read one several times.
 inline void remove_repeats(std::vector<std::string>& paths) {
   std::unordered_set<std::string> seen;
   std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });

@@ -20,8 +20,7 @@ namespace cairn::inline v0_1::detail {
 
 /// errc::mismatch: a container cannot get the stored number of elements.
 void check_limits(const size_limits& limits, std::uint64_t stored);
-/// errc::mismatch: an associative container has fewer elements than the `stored` ones that were inserted, as some are
-/// equal for it.
+/// errc::mismatch: an associative container has fewer elements than the `stored` ones inserted, as it finds some equal.
 void check_distinct(std::size_t size, std::size_t stored);
 /// errc::mismatch: the columns of a map differ in length.
 void check_columns(std::size_t keys, std::size_t values);
@@ -112,8 +111,7 @@ template <class T>
   }
 }
 
-/// Where the next element is inserted: elements come in the order of a container that has one; others keep equal keys
-/// together.
+/// Where to insert the next element: elements come in the container's order; if it has none, equal keys stay together.
 template <class T, class Iterator>
 [[nodiscard]] auto insertion_hint(T& container, [[maybe_unused]] Iterator last) {
   if constexpr (requires { typename T::key_compare; })

@@ -26,8 +26,7 @@
 namespace cairn::inline v0_1::detail {
 
 /// Finds equal entries of a list of fewer than 2^32 entries. It has 16 to 32 bytes per position: open addressing with
-/// linear probing. Hashes have to differ in their lower bits; entries whose hashes are near each other are near each
-/// other in memory.
+/// linear probing. Hashes must differ in their lower bits; entries with hashes near each other are near in memory.
 class position_index {
  public:
   position_index() = default;
@@ -154,8 +153,7 @@ class shared_objects {
                          std::size_t leaves);
   void end(std::size_t leaves);
 
-  /// errc::invalid: a shared object is also a part of another object, with both paths. O(n log m) for n parts and m
-  /// shared objects.
+  /// errc::invalid: a shared object is also part of another, with both paths. O(n log m) for n parts, m shared objects.
   void refuse_overlaps(const std::vector<leaf>& leaves) const;
 
  private:
@@ -202,7 +200,6 @@ class array_index {
   position_index positions_;
 };
 
-/// The size of a description.
 struct description_size {
   std::size_t leaves = 0, paths = 0;
   std::size_t bytes = 0;  ///< of the paths
@@ -240,8 +237,7 @@ class describer final : public walker {
   [[nodiscard]] description finish();
 
  private:
-  /// Adds a leaf; or a `same` entry, if it is the same memory as an earlier leaf. An array on a device is copied to the
-  /// host.
+  /// Adds a leaf; or a `same` entry, if its memory is an earlier leaf's. Copies an array on a device to the host.
   void add(memory_view view, const device_copies* device) override;
   void visit(const void* object) override {
     if (owners_.empty() && temporaries_ == 0) shared_.visit(object, at_.path.size());

@@ -14,8 +14,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Reads leaves of one catalog, and keeps their bytes: at most `most_bytes` in all. What does not fit is read each
-/// time.
+/// Reads a catalog's leaves, and keeps their bytes, at most `most_bytes` in all. What does not fit is read each time.
 class fetched_leaves {
  public:
   static constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;

@@ -41,8 +41,7 @@ consteval bool is_flat_class(fields<Members...>, bases<Bases...>) {
          ((has_fixed_base<T, Bases> && is_flat<Bases>()) && ...);
 }
 
-/// Whether a record has fields that are state, all of them flat. Those that are not state may be of any type that a
-/// container can move.
+/// Whether a record has fields that are state, all flat. The others may be of any type that a container can move.
 template <class T, class... Types>
 consteval bool are_flat_fields(type_list<Types...>) {
   if constexpr (has_skip_list<T> || (is_skip<Types> || ...))
@@ -58,8 +57,7 @@ consteval bool are_flat_fields(no_address) {
   return false;
 }
 
-/// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, and records of
-/// them.
+/// True if all objects of the type have the same elements at the same offsets: numbers, fixed arrays, records of them.
 template <class T>
 consteval bool is_flat() {
   constexpr auto kind = category_of<T>();
@@ -241,8 +239,7 @@ template <class T>
 concept number_array = category_of<T>() == category::valarray || category_of<T>() == category::bits ||
                        (contiguous<T> && is_number<typename T::value_type>() && !string<T>);
 
-/// Whether a change of the size may move elements. Not in those sequences of the standard library that are not
-/// contiguous: deques, lists.
+/// Whether a change of size may move elements. Not in the standard library's non-contiguous sequences: deques, lists.
 template <class T>
 consteval bool elements_move() {
   return contiguous<T> || !type_name_view<T>().starts_with("std::");

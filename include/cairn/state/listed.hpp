@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fields and base classes that a class lists (`cairn_fields`, `cairn_bases`), and whether the list is its own or
-// inherited.
+// The fields and base classes that a class lists (`cairn_fields`, `cairn_bases`), and whether the list is inherited.
 #pragma once
 
 #include <cstddef>

@@ -179,8 +179,7 @@ class load_plan {
   [[nodiscard]] match_report& report() noexcept { return checker_->report(); }
   [[nodiscard]] const std::map<std::size_t, box>& regions() const noexcept { return checker_->regions(); }
 
-  /// Gives the state the checkpoint's structure. The caller then prepares and runs `growths()`, reads `targets()`, and
-  /// calls `finish`.
+  /// Gives the state the checkpoint's structure. Then prepare and run `growths()`, read `targets()`, and call `finish`.
   void apply();
 
   /// Copies what was read to the devices where it belongs.

@@ -28,8 +28,7 @@ inline std::string only_pointers_share(const std::string& first) {
          "filter";
 }
 
-/// What to do where the checkpoint has another kind of object at the path. Without the whole state there is nothing to
-/// load.
+/// What to do if the checkpoint has another kind of object at the path. Without the whole state, nothing is loaded.
 inline std::string_view how_to_load_another_kind(std::string_view path) {
   return path.empty() ? "; load it into an object of that kind" : "; leave it out with filter";
 }
@@ -104,7 +103,6 @@ class loader : public walker {
   virtual void arrange(void* /*object*/, const heap_operations& /*how*/) {}
   /// Records that this copy is not complete, so that the object keeps its value.
   virtual void drop_copy() {}
-  /// Records a problem with the object at the path.
   virtual void record(std::string_view path, const std::string& problem) = 0;
 
  protected:
@@ -155,8 +153,7 @@ class loader : public walker {
   /// Loads an object of an older version at once, or all objects of a column; in the check, new ones.
   void migrate(void* object, const version_operations& how);
   void run_migration(void* object, const version_operations& how, std::uint64_t rows);
-  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` makes of
-  /// its number.
+  /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` returns.
   template <class Now>
   void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
   /// Loads one object into another form of it: an object, a holder (an optional or a pointer) of one, or a container of

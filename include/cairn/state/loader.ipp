@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of loader.hpp, but those for sequences, maps and pointers: walk_sequence.ipp, walk_map.ipp,
-// loader_pointers.ipp.
+// Definitions of loader.hpp, but for sequences, maps, pointers: walk_sequence.ipp, walk_map.ipp, loader_pointers.ipp.
 #pragma once
 
 #include <string>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds the members of a class that would have the same path in a checkpoint, and the member because of which a record
-// is refused.
+// Finds class members that would have the same path in a checkpoint, and the member for which a record is refused.
 #pragma once
 
 #include <array>
@@ -33,8 +32,7 @@ consteval std::size_t number_of_base(bases<Bases...>) {
   return number;
 }
 
-/// The names of the parts that a walk of a record or a listed class passes, with those of its base classes. Without a
-/// name: not state.
+/// The names of parts that a walk of a record or listed class passes, with those of base classes. No name: not state.
 template <class T>
 consteval auto part_names();
 
@@ -168,8 +166,7 @@ consteval std::string_view find_refused_member() {
     return {digits_of<I + 1>.data(), digits_of<I + 1>.size()};
 }
 
-/// The name of the member, or its number from 1 where C++ gives no name; empty: unknown, or the whole record is the
-/// problem.
+/// The member's name, or its number from 1 if C++ gives no name; empty: unknown, or the whole record is the problem.
 template <class Record, problem What>
 consteval std::string_view refused_member() {
   if constexpr (What == problem::reference_member || What == problem::union_member || What == problem::no_address ||

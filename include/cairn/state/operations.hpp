@@ -28,7 +28,6 @@ struct member_operations {
   walk_function walk;     ///< null: the member is not state
 };
 
-/// The members of an object.
 struct object_members {
   void* const* addresses;
   std::span<const member_operations> all;
@@ -167,8 +166,7 @@ struct map_operations {
   object_operations value;
   bool values_move;                                            ///< if others are inserted or removed
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
-  /// errc::mismatch: two of the keys are equal for the map, or it cannot have as many, or has no comparator or hash
-  /// function.
+  /// errc::mismatch: two keys are equal for the map, or it cannot have as many, or has no comparator or hash function.
   void (*check_keys)(const void* map, const std::vector<std::string>& keys);
   bool (*is_key)(const std::string& key);
   /// Finds, makes or removes the value of a key. Returns its address after that; null if there is none.
@@ -192,8 +190,7 @@ struct entries_operations {
   /// errc::mismatch: it has no comparator or hash function.
   bool (*has_keys)(void* map, void* keys, std::uint64_t count);
   bool can_make;  ///< whether `set_keys` can make values
-  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::mismatch: a key occurs
-  /// twice.
+  /// Gives the map these keys and new values; returns the values in the order of `keys`. errc::mismatch: equal keys.
   std::vector<void*> (*set_keys)(void* map, const void* keys, std::uint64_t count);
   void* (*make_like)(const void* map);  ///< an empty map with the same comparator or hash function
   void (*destroy)(void* map);

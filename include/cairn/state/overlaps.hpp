@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Finds parts of a state that are in memory which a load frees or moves, since the object that owns this memory gets
-// another structure.
+// Finds parts of a state in memory that a load frees or moves, since the object that owns it gets another structure.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,6 @@ class class_list {
   std::vector<std::vector<std::string>> names_;  // of each class: the stored name, then others that a load accepts
 };
 
-/// The type of a pointer.
 struct pointer_type {
   const type_id* base;          ///< what it points to
   const class_list& (*list)();  ///< null: objects are of the type `base`

@@ -80,9 +80,8 @@ struct random_operations {
 std::string write_random(const void* object, const random_operations& how);
 
 /// The same for a type that is not an engine of the standard library: tests with `fresh` that the text can be read
-/// back. A discrete distribution divides its weights by their sum each time that it is read, which can change the last
-/// bits: where it does, the text has other weights, which give the same probabilities. errc::invalid: it cannot be read
-/// back.
+/// back. A discrete distribution divides its weights by their sum at each read, which can change the last bits: where
+/// it does, the text has other weights, which give the same probabilities. errc::invalid: it cannot be read back.
 std::string write_tested(const void* object, void* fresh, const random_operations& how);
 
 /// Reads such a text into `fresh`. errc::mismatch: it is not the text of such an object, or of one whose draws would

@@ -97,10 +97,8 @@ inline constexpr bool is_bindable = counted_fields<Record>.known && counted_fiel
 
 /// True for a record of plain values, whose fields Boost.PFR reads. Others it may fail to compile, depending on its
 /// version and on the compiler:
-/// - it counts the elements of a C array one by one, may not count fields of which one needs an initializer, and
-///   refuses base classes;
-/// - while it counts, it copies fields whose type claims to be copyable, which is an error for
-///   `std::vector<std::unique_ptr<T>>`;
+/// - it counts a C array's elements one by one, may not count fields if one needs an initializer, refuses base classes;
+/// - while counting, it copies fields whose type claims to be copyable: an error for `std::vector<std::unique_ptr<T>>`;
 /// - before 1.87 it tries up to 8 initializers per byte of the record, and causes an internal error of g++ 12 where a
 ///   default member initializer makes an array of objects with destructors, as `std::vector<std::string> names = {"a",
 ///   "b"}` does.

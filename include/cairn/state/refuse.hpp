@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Refuses a state that cannot be saved or loaded: the first such part of its type becomes one static_assert, which
-// names it.
+// Refuses a state that cannot be saved or loaded: one static_assert names the first such part of its type.
 #pragma once
 
 #include <type_traits>

@@ -21,8 +21,7 @@ concept implicit_lifetime = std::is_trivially_destructible_v<T> &&
                             (std::is_aggregate_v<T> || std::is_trivially_default_constructible_v<T> ||
                              std::is_trivially_copy_constructible_v<T> || std::is_trivially_move_constructible_v<T>);
 
-/// A T that stands for the elements of an empty container: a walk uses its address. Nothing writes it, and only
-/// `resize_to` reads it.
+/// A T for the elements of an empty container: a walk uses its address. Only `resize_to` reads it; nothing writes it.
 template <class T>
 T& sample() {
   if constexpr (implicit_lifetime<T>) {

@@ -101,8 +101,7 @@ class adapter_field {
   /// has and the object lacks. The arrays of the parts must then stay where they are until the load ends.
   [[nodiscard]] cairn::purpose purpose() const noexcept { return walker_->purpose(); }
 
-  /// Whether the checkpoint has the part `name`, or parts of it, and the load's filter selects it. False if the purpose
-  /// is `describe`.
+  /// Whether the checkpoint has `name`, or parts of it, which the filter selects. False for the purpose `describe`.
   [[nodiscard]] bool stored(std::string_view name) const { return walker_->has_stored(name); }
 
   /// For the purpose `check`: the part `name`, which the object lacks and which `fields` makes for the purpose `apply`.

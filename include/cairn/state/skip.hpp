@@ -12,9 +12,8 @@
 
 namespace cairn::inline v0_1 {
 
-/// A member that is not state: no checkpoint has it, and a load leaves it as it is. In an element that a load makes, it
-/// has its default value. It acts as the `T`: `*member`, `member->x`, `member = value`, or `member` where a `T&` is
-/// needed.
+/// A member that is not state: no checkpoint has it; a load leaves it as it is. In an element that a load makes, it has
+/// its default value. It acts as the `T`: `*member`, `member->x`, `member = value`, or `member` if a `T&` is needed.
 template <class T>
 struct skip {
   T value{};  ///< the member itself

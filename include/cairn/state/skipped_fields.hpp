@@ -25,8 +25,7 @@ consteval bool is_list_of_fields() {
   return found == Record::cairn_skip::count;
 }
 
-/// Whether field I, of type `Field`, is not state. One template for each field: ask first whether the record has a list
-/// or a `skip`.
+/// Whether field I, a `Field`, is not state. One template per field: ask first if the record has a list or a `skip`.
 template <class Record, std::size_t I, class Field>
 consteval bool is_skipped_field() {
   if constexpr (is_skip<Field>)

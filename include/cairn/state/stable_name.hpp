@@ -15,8 +15,7 @@ namespace cairn::inline v0_1::detail {
 /// and "box<std::basic_string<char>>" for "box<std::__cxx11::basic_string<char> >". Other names stay as they are.
 [[nodiscard]] std::string portable_name(std::string_view spelled);
 
-/// `portable_name(spelled)` with the inline namespaces that clang leaves out. `full`: the name with all namespaces and
-/// template arguments.
+/// `portable_name(spelled)` with the inline namespaces clang omits. `full`: with all namespaces and template arguments.
 [[nodiscard]] std::string with_inline_namespaces(std::string_view spelled, std::string_view full);
 
 /// The stored name of a type that the compiler spells like that.
@@ -24,8 +23,7 @@ namespace cairn::inline v0_1::detail {
   return with_inline_namespaces(spelled, readable_name(type));
 }
 
-/// False for a name that compilers spell in ways that no rule makes equal: with an object or a literal as template
-/// argument.
+/// False for a name that compilers spell in ways no rule makes equal: with an object or literal as template argument.
 [[nodiscard]] consteval bool has_portable_name(std::string_view spelled) {
   constexpr std::string_view anonymous = "{anonymous}";
   for (std::size_t i = 0; i < spelled.size(); ++i) {

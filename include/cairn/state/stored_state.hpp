@@ -50,8 +50,7 @@ class stored_state {
   /// redirects that part to the content.
   void note_content(std::string_view path) { content_paths_.try_emplace(std::string(path), redirected(path)); }
   void redirect_content(std::string_view path);
-  /// If what `find_holder` finds is a container of one element: redirects its path to that element. Returns whether it
-  /// did.
+  /// If `find_holder` finds a container of one element: redirects its path to that element. Returns whether it did.
   bool redirect_to_only_element(std::string_view path);
 
   /// From now on the object at `path` is loaded from what is stored there, since it shares that object, and the walk

@@ -17,8 +17,7 @@ namespace cairn::inline v0_1::detail {
 template <class Type>
 inline char variable_of_type = 0;
 
-/// A type. Equal for the same type in two shared libraries, where variables may have two addresses: types are compared
-/// by their names.
+/// A type. Equal for a type in two shared libraries, where variables may have two addresses: compared by name.
 struct type_id {
   std::string_view name;         ///< as the compiler spells it
   std::size_t size = 0;          ///< bytes of an object

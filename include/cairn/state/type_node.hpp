@@ -27,7 +27,6 @@ namespace cairn::inline v0_1::detail {
 
 struct type_node;
 
-/// Part of a type.
 struct type_part {
   std::string_view name;
   type_node (*node)() = nullptr;
@@ -36,8 +35,7 @@ struct type_part {
   bool is_number = false;
 };
 
-/// What a search needs to know about a type. The search calls functions that give nodes, so that a type can contain
-/// itself.
+/// What a search needs to know about a type. It calls functions that give nodes, so that a type can contain itself.
 struct type_node {
   problem own = problem::none;
   std::string_view type_name;  ///< only where there is a problem, or the search needs it
@@ -64,8 +62,7 @@ inline constexpr problem problem_of_part =
     : std::is_const_v<std::remove_reference_t<T>> || std::is_same_v<plain<T>, const_state> ? problem::const_part
                                                                                            : problem::none;
 
-// An expression, not a function: clang has to evaluate it for a type that contains itself, while the functions are not
-// yet complete.
+// An expression, not a function: clang must evaluate it for a type that contains itself, before functions are complete.
 #define CAIRN_PART(name, ...)                                                                             \
   type_part {                                                                                             \
     name, node_of<plain<__VA_ARGS__>>, problem_of_part<__VA_ARGS__>, sizeof(plain<__VA_ARGS__>) / 8 % 32, \

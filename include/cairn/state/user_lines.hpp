@@ -129,8 +129,7 @@ consteval auto record_types() {
     return field_types<Record>{};
 }
 
-/// Whether each object of type Part has a T in it, so that a T which is saved as a Part has no end. Looks through 16
-/// types.
+/// Whether each object of type Part has a T in it, so that a T saved as a Part has no end. Looks through 16 types.
 template <class Part, class T, int Depth = 0>
 consteval bool always_has() {
   if constexpr (std::is_same_v<Part, T>)

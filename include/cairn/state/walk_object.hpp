@@ -11,8 +11,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Walks the T at `object`: a `walk_function`. It changes the object only as the walker's answers say. walk.hpp has the
-/// definition.
+/// Walks the T at `object`: a `walk_function`. Changes it only as the walker's answers say. Defined in walk.hpp.
 template <class T>
 void walk(walker& w, void* object);
 

@@ -22,8 +22,7 @@ namespace cairn::inline v0_1::detail {
 /// Walks elements that are not saved as columns, each with its index as path.
 void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 
-/// The operations of a container whose elements have a fixed layout and are contiguous. `Grows`: its size is data,
-/// whatever it holds.
+/// Operations of a container with contiguous elements of a fixed layout. `Grows`: its size is data, whatever it holds.
 template <class T, bool Grows = false>
 struct contiguous_container {
   using element = typename T::value_type;

@@ -59,7 +59,6 @@ any_tensor_view any_view(tensor_view<Element> view) {
     return {dtype_of<number>(), first, std::move(view).shape(), std::move(view).strides()};
 }
 
-/// The operations of a tensor.
 struct tensor_operations {
   any_tensor_view (*view)(void* tensor);
   /// Whether it can have the shape, by its adapter. Null: any shape with its present number of dimensions.
@@ -73,8 +72,7 @@ struct tensor_operations {
   std::size_t size;  ///< of the tensor object, in bytes
 };
 
-/// Walks the tensor, and resizes it if the checkpoint has another shape. errc::invalid: the view's shape, strides or
-/// memory are impossible.
+/// Walks the tensor; gives it the checkpoint's shape. errc::invalid: impossible shape, strides or memory of the view.
 void walk_tensor(walker& w, void* tensor, const tensor_operations& how);
 
 template <class T>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Walks classes whose members have changed since older checkpoints: renamed, added and removed members, versions and
-// migrations.
+// Walks classes whose members changed since older checkpoints: renamed, added, removed members, versions, migrations.
 #pragma once
 
 #include <cstddef>

@@ -187,8 +187,7 @@ class walker {
 
   virtual void copy(void* object, const copy_operations& how) = 0;
 
-  /// Returns the walker for a private copy of the current object. A load fills the copy at once, and then asks that
-  /// walker for `end_copy`.
+  /// The walker for a private copy of the current object. A load fills it at once, then asks the walker for `end_copy`.
   [[nodiscard]] virtual walker& begin_copy() { return *this; }
   [[nodiscard]] virtual copy_answer end_copy() { return copy_answer::drop; }
 

@@ -52,9 +52,8 @@ void check_range(std::string_view where, std::uint64_t size, std::uint64_t offse
 /// A part of a stored file.
 [[nodiscard]] std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
 
-/// One publication of a checkpoint, open for reading: its files are those of that publication, whatever is published
-/// under its name afterwards. After it has been removed they may still be readable, or else give errc::not_found, the
-/// index first. Thread-safe.
+/// One publication of a checkpoint, open for reading: its files stay the same, whatever is published under its name
+/// later. Once it is removed they may still be readable, or else give errc::not_found, the index first. Thread-safe.
 class publication {
  public:
   publication() = default;
@@ -70,8 +69,7 @@ class publication {
   [[nodiscard]] virtual std::unique_ptr<source> open(std::string_view file) const = 0;
 };
 
-/// A new file of a checkpoint, whose size is given when it is created. All operations are thread-safe on disjoint
-/// ranges.
+/// A new file of a checkpoint, whose size is given at creation. All operations are thread-safe on disjoint ranges.
 class sink {
  public:
   sink() = default;
@@ -81,8 +79,7 @@ class sink {
 
   /// Writes the buffers consecutively from `offset` on: all of them, or throws errc::io.
   virtual void write(std::uint64_t offset, std::span<const buffer> buffers) = 0;
-  /// All addresses, offsets and lengths given to `write` must be multiples of this, except the length at the end of the
-  /// file.
+  /// All addresses, offsets and lengths for `write` must be multiples of this, except the length at the file's end.
   [[nodiscard]] virtual std::size_t alignment() const noexcept { return 1; }
   /// Threads that keep the device busy; 0: default_threads().
   [[nodiscard]] virtual unsigned writers() const noexcept { return 0; }
@@ -105,9 +102,8 @@ class transaction {
   /// machine cannot lose them.
   virtual void prepare() {}
   /// Prepares, and publishes the checkpoint, under a name that stands for its newest publication; then removes the
-  /// older ones. A reader sees all of it afterwards and nothing of it before. A crash of the machine cannot lose it
-  /// afterwards if the store is durable. All writers that have joined must have prepared their files. errc::invalid for
-  /// one of them.
+  /// older ones. A reader sees all of it afterwards and nothing before. If the store is durable, no crash of the
+  /// machine can lose it then. Writers that have joined must have prepared their files. errc::invalid for one of them.
   virtual void publish() = 0;
   /// What `join` needs to write into this checkpoint too. It is never part of a file. Empty: nobody can join.
   [[nodiscard]] virtual std::string attempt() const { return {}; }
@@ -146,8 +142,7 @@ concept store = stores::functions<Store> && std::move_constructible<Store>;
 /// A store whose checkpoints can have several writers.
 template <class Store>
 concept joinable_store = store<Store> && requires(Store& self, std::string_view name) {
-  /// Writes into the checkpoint that another writer, of this process or of another one, has begun; errc::not_found when
-  /// that has ended.
+  /// Writes into the checkpoint that another writer, of any process, has begun; errc::not_found when that has ended.
   { self.join(name, name) } -> std::convertible_to<std::unique_ptr<stores::transaction>>;
 };
 

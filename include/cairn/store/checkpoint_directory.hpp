@@ -78,8 +78,7 @@ struct open_directory {
   fail_io("look for", root.file(file));
 }
 
-/// Whether this generation is published in `root`; it may be damaged: as above, and without a step in its name as
-/// `has_own_index` says.
+/// Whether `root` has this generation published, even damaged: as above; if its name has no step, as `has_own_index`.
 [[nodiscard]] inline bool is_published(const open_directory& root, const generation& which) {
   const auto entry = directory_name(which);
   if (cairn::detail::parse_checkpoint_name(which.name)) return has_index_file(root, entry);
@@ -116,8 +115,7 @@ struct open_directory {
   fail(errc::busy, {root.path, " cannot be listed: other processes change it all the time"});
 }
 
-/// The directory of the newest publication of a checkpoint. Where there is none, that of its first, which may hold
-/// anything.
+/// The directory of a checkpoint's newest publication. Where there is none, that of its first, which may hold anything.
 [[nodiscard]] inline std::string newest_directory(const open_directory& root, std::string_view name) {
   const auto found = publications(root, name);
   return found.empty() ? std::string(name) : directory_name(found.back());
@@ -162,8 +160,7 @@ inline void require_own(const open_directory& there) {
 }
 
 /// Deletes the directory `name` in `root` and the files in it that Cairn writes: the index first, so that after a crash
-/// what is left is not listed; of an older generation last, so that what is left is known as Cairn's. Other files stay,
-/// in the directory.
+/// the rest is not listed; of an older generation last, so that the rest is known as Cairn's. Other files stay, in it.
 inline void delete_directory(const open_directory& root, const std::string& name, const open_directory& from,
                              bool is_older = false) {
   const auto unlink = [&](const std::string& file) {
@@ -182,9 +179,8 @@ inline void delete_directory(const open_directory& root, const std::string& name
   if (is_empty) ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
 }
 
-/// Deletes the generations, of one checkpoint or of all, that a newer one has followed, in their places: nobody looks
-/// for them any more. `sync`: makes the newer ones durable before. What cannot be deleted, or is somebody else's,
-/// stays.
+/// Deletes the generations, of one checkpoint or all, that a newer one has followed, in their places: nobody looks for
+/// them any more. `sync`: makes the newer ones durable before. What cannot be deleted, or is somebody else's, stays.
 inline void delete_older(const open_directory& root, std::string_view of, bool sync) {
   const auto all = generations(root, of);
   for (auto at = all.begin(); at != all.end(); ++at) {
@@ -231,8 +227,7 @@ using file_time = std::chrono::nanoseconds;
   return hidden_name(name, new_attempt(machine_id(device_of(root)), process_id()));
 }
 
-/// A writer of another host that does not own the root counts as dead when it has changed nothing since the returned
-/// time.
+/// A writer of another host that does not own the root counts as dead if it changed nothing since the returned time.
 [[nodiscard]] inline file_time abandoned_before(file_time now, std::chrono::milliseconds lease) {
   constexpr int silent_leases = 10;
   return now - silent_leases * lease;

@@ -136,9 +136,8 @@ class directory_publication final : public publication {
   std::string path_, mark_;
 };
 
-/// Removes a publication. Its directory gets a temporary name before, on the disk too if `durable`: the next owner of
-/// the root deletes it if this process crashes. Where it holds files of others, these stay in it, under its name.
-/// errc::not_found.
+/// Removes a publication. Its directory first gets a temporary name, on the disk too if `durable`: the next owner of
+/// the root deletes it if this process crashes. Files of others stay in it, under its name. errc::not_found.
 inline void remove_publication(const open_directory& root, const generation& which, bool durable) {
   auto entry = directory_name(which);
   const auto there = open_in(root, entry);
@@ -155,8 +154,7 @@ inline void remove_publication(const open_directory& root, const generation& whi
     posix::sync((posix::is_same(root.fd.get(), entry, there.fd.get()) ? there : root).fd.get(), there.path);
 }
 
-/// Syncs the checkpoints that a store with `durable = false` has left in the page cache: new deltas may be built on
-/// them.
+/// Syncs the checkpoints that a store with `durable = false` left in the page cache: new deltas may be built on them.
 inline void sync_existing(const open_directory& root) {
   for (const auto& each : publications(root)) {
     const auto there = open_in(root, directory_name(each));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A checkpoint of a directory store that is being written: into a hidden directory, which is renamed when it is
-// complete.
+// A checkpoint of a directory store being written: into a hidden directory, which is renamed when it is complete.
 #pragma once
 
 #include <algorithm>

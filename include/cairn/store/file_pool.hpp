@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Few open files for readers of many: the file that was used least recently is closed, and opened again when it is
-// needed.
+// Few open files for readers of many: the least recently used file is closed, and opened again when it is needed.
 #pragma once
 
 #include <algorithm>

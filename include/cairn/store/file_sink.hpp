@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file open for reading, and a new file: written through the page cache, or past it with direct I/O where it has to
-// be durable.
+// A file open for reading, and a new file: written through the page cache, or past it with direct I/O to be durable.
 #pragma once
 
 #include <algorithm>
@@ -105,8 +104,7 @@ class file_sink : public sink {
   }
   [[nodiscard]] unsigned writers() const noexcept override { return mode_ == file_mode::direct ? 4 : 0; }
 
-  /// Sets the file's exact size, waits for the disk unless `cached`, and closes the file. Nothing may be written
-  /// afterwards.
+  /// Sets the file's exact size, waits for the disk unless `cached`, and closes the file. Nothing may be written then.
   void finish() {
     const auto cut = [&] { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)); };
     if (mode_ == file_mode::direct && posix::retried(cut) != 0) fail_io("write", where_);

@@ -14,8 +14,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// 64 random bits. Not by std::random_device: libstdc++ takes the processor's RDSEED, which repeats numbers on some
-/// (AMD-SB-7055).
+/// 64 random bits. Not by std::random_device: libstdc++ takes RDSEED, which repeats numbers on some CPUs (AMD-SB-7055).
 [[nodiscard]] inline std::uint64_t random_number() {
   std::uint64_t number = 0;
   if (::getrandom(&number, sizeof number, 0) != sizeof number)

@@ -48,8 +48,7 @@ struct checkpoint_index {
 /// The text of index.json. errc::invalid for text that is not UTF-8.
 [[nodiscard]] std::string write_index(const checkpoint_index& index);
 
-/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, which has the kind's name as its
-/// only key.
+/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, with the kind's name as only key.
 [[nodiscard]] std::string write_structure(const structure& all);
 
 enum class index_part : std::uint8_t {
@@ -62,15 +61,13 @@ enum class index_part : std::uint8_t {
 [[nodiscard]] checkpoint_index parse_index(std::string_view text, std::string_view origin,
                                            index_part part = index_part::all);
 
-/// Reads the index of a checkpoint.
 [[nodiscard]] checkpoint_index read_index(const stores::publication& of, index_part part = index_part::metadata);
 
 /// Whether this checkpoint and all that it is built on are still published. Others may have removed them. False also if
 /// an index cannot be read. Reads the index of each link.
 [[nodiscard]] bool is_published(const any_store& store, checkpoint_ref which);
 
-/// Calls `use` with the newest publication of a checkpoint; again where that has gone meanwhile, as when a newer one is
-/// published. errc::not_found.
+/// Calls `use` with a checkpoint's newest publication; again if that has gone, as by a newer one. errc::not_found.
 template <class Use>
 auto with_newest(const any_store& store, std::string_view name, const Use& use) {
   constexpr int most = 20;

@@ -23,8 +23,7 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-/// Keeps the buffers of removed checkpoints for new ones. Their pages are present already, which halves the cost of a
-/// save.
+/// Keeps the buffers of removed checkpoints for new ones. Their pages are present already, which halves a save's cost.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
  public:
   [[nodiscard]] std::shared_ptr<const cairn::detail::huge_buffer> take(std::size_t bytes) {

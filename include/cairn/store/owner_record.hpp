@@ -46,8 +46,7 @@ struct owner_record {
   /// Of this process, for a new lock of a place on `device`.
   [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job);
 
-  /// Whether the kernel that runs this process sees the locks of the owner of `other`: it is the same, and the same
-  /// mount.
+  /// Whether the kernel of this process sees the locks of the owner of `other`: it is the same, and the same mount.
   [[nodiscard]] bool shares_locks_with(const owner_record& other) const {
     return !boot.empty() && boot == other.boot && device == other.device;
   }

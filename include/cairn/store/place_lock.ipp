@@ -18,8 +18,7 @@
 
 namespace cairn::inline v0_1::stores::detail {
 
-/// Deletes a lock's file and its directory, unless another process has put its own there. `held` is open: no other lock
-/// loses its file.
+/// Deletes a lock's file and directory, unless another process's are there. `held` is open: no other lock loses a file.
 inline void delete_lock(const open_directory& root, const std::string& name, const open_directory& held) {
   ::unlinkat(held.fd.get(), std::string(owner_file).c_str(), 0);
   ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);

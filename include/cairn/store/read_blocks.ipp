@@ -54,8 +54,7 @@ class task_reader {
   }
 
  private:
-  /// Hashes what has been read from byte `at` of the data section on, and compares the checksum of each block that ends
-  /// in it.
+  /// Hashes what was read from byte `at` of the data section on, and compares the checksum of each block ending in it.
   void check(const stored_shard& shard, std::uint64_t at) {
     constexpr auto size = block_bytes;
     for (std::span<const std::byte> bytes : buffers_)
@@ -162,8 +161,7 @@ inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const read_
   return is_sorted ? cut : cut_steps(std::move(cut));  // a step overlaps another one
 }
 
-/// Adds the bytes [begin, end) of a shard to the tasks, in the order of the file: to the last one if they come next
-/// there.
+/// Adds bytes [begin, end) of a shard to the tasks, in the file's order: to the last one if they come next there.
 inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std::uint64_t gap) {
   if (!tasks.empty()) {
     auto& last = tasks.back();
@@ -178,8 +176,7 @@ inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std
   tasks.push_back(added);
 }
 
-/// The tasks for the steps. With `verify`, a step takes the whole blocks that it lies in, unless all of them have been
-/// checked before.
+/// The tasks for the steps. With `verify`, a step takes the whole blocks that it lies in, unless all are checked.
 [[nodiscard]] inline std::vector<read_task> tasks_of(const stored_checkpoint& checkpoint,
                                                      std::span<const read_step> steps, bool verify) {
   constexpr std::uint64_t gap = 64 << 10;  // a shorter one is read too

@@ -42,8 +42,7 @@ struct block_run {
 /// changed. O(n log n) for n steps, which may be in any order and overlap.
 void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
 
-/// Reads and checks the blocks that have not been checked yet, all of them before it returns. errc::corrupt names file,
-/// byte and leaf.
+/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
 void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
 
 /// All elements of a stored leaf, a box or a run of them, to be read into memory of the same dtype and element count.
@@ -62,8 +61,7 @@ struct read_options {
   bool verify = true;    ///< compare the checksums of all blocks that are read, unless they have been compared before
 };
 
-/// Checks that every request names one of the leaves of `origin` and has memory of its dtype and size. errc::invalid,
-/// errc::mismatch.
+/// Checks that each request names a leaf of `origin`, with memory of its dtype and size. errc::invalid, errc::mismatch.
 void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
                     std::span<const read_request> requests);
 
@@ -71,8 +69,7 @@ void check_requests(std::string_view origin, std::span<const stored_leaf> leaves
 [[nodiscard]] read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves, std::size_t index,
                                        std::span<std::byte> out);
 
-/// A published checkpoint. Opening reads the index; a shard is opened when it is needed. Thread-safe after
-/// construction.
+/// A published checkpoint. Opening reads the index; a shard is opened when needed. Thread-safe after construction.
 class checkpoint_reader {
  public:
   /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors:
@@ -118,7 +115,6 @@ class checkpoint_reader {
     return is_encoded(leaf) && storage_of(leaf).encoded->relative;
   }
 
-  /// The file that a slice is in.
   [[nodiscard]] const std::string& file_of(const stored_slice& slice) const {
     return opened_->shards[slice.shard].where;
   }
@@ -142,8 +138,7 @@ class checkpoint_reader {
   [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
 
   /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size;
-  /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all of it had been
-  /// verified.
+  /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
   /// The bytes of its data section.

@@ -15,8 +15,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The memory of a leaf as an array of `shape`. Null if it is strided and has another shape: then the elements must be
-/// copied.
+/// The memory of a leaf as an array of `shape`. Null if strided and of another shape: then the elements must be copied.
 [[nodiscard]] inline std::optional<memory_view> with_shape(const memory_view& into, const extents& shape) {
   if (into.shape == shape) return into;
   if (!into.contiguous()) return std::nullopt;

@@ -43,14 +43,12 @@ class replaced_files {
     return {fd_.get(), made_.back().hidden, path_of(name), bytes, durable_ ? file_mode::synced : file_mode::cached};
   }
 
-  /// errc::io if a directory has the name of a new file. Before `publish` and `remove`, so that neither fails halfway
-  /// for it.
+  /// errc::io if a directory has a new file's name. Before `publish` and `remove`, so neither fails halfway for it.
   void require_replaceable() const {
     for (const auto& each : made_)
       if (is_directory(each.name)) fail_io("replace", path_of(each.name), EISDIR);
   }
 
-  /// Whether the directory is a checkpoint.
   [[nodiscard]] bool is_checkpoint() const { return has_own_index(fd_.get(), directory_); }
 
   [[nodiscard]] std::vector<std::string> entries() const { return posix::entries(fd_.get(), directory_); }

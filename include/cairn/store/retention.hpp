@@ -39,8 +39,7 @@ struct retained_entry {
   bool is_usable = true;             ///< false: no rule applies; it is kept together with the checkpoints it needs
 };
 
-/// What to keep; a checkpoint stays when any rule wants it. No rule at all keeps everything. A rule of 0 is
-/// errc::invalid.
+/// What to keep; a checkpoint stays if any rule wants it. Without rules everything stays. A rule of 0 is errc::invalid.
 struct retention_rules {
   std::optional<std::size_t> keep_last;  ///< the newest ones
   /// Entries without the metric, or with NaN, never count as best; all stay if none has it.

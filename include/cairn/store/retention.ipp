@@ -74,8 +74,7 @@ inline void keep_needs(std::span<const retained_entry> entries, std::set<std::st
   return all;
 }
 
-/// Whether entry `i` is the oldest from a multiple of `steps`, which is not 0 unless that step itself is there, to the
-/// next multiple.
+/// Whether entry `i` is the oldest from a multiple of `steps`, not 0 unless that step itself is there, to the next one.
 [[nodiscard]] inline bool is_first_from_multiple(const retained_entries& newest_first, std::size_t i,
                                                  std::uint64_t steps) {
   const auto step = newest_first[i]->step, multiple = step / steps;

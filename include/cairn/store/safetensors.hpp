@@ -41,9 +41,8 @@ struct safetensors_header {
 /// The product of `shape` and `width`; false when it does not fit 64 bits.
 [[nodiscard]] bool checked_bytes(const extents& shape, std::uint64_t width, std::uint64_t& bytes) noexcept;
 
-/// The header as it stands at the start of the file: length, JSON, spaces up to a multiple of `data_alignment`.
-/// errc::invalid for a key that is not UTF-8, appears twice or is "__metadata__", and for a header above
-/// `max_header_bytes`.
+/// The header at the start of the file: length, JSON, spaces up to a multiple of `data_alignment`. errc::invalid for a
+/// key that is not UTF-8, appears twice or is "__metadata__", and for a header above `max_header_bytes`.
 [[nodiscard]] std::string write_safetensors_header(const safetensors_header& header);
 
 /// Reads and checks the header of `file`: all sizes and offsets in it are compared with the size of the file before

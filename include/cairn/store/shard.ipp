@@ -29,8 +29,7 @@ void describe(Io& io, described<Io, encoding_info>& how) {
   io.require(!how.codec.empty(), "is encoded by no codec");
 }
 
-/// {"leaf":"w","shape":[10,10],"first":0,"count":70}, or {"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]} for a
-/// box
+/// {"leaf":"w","shape":[10,10],"first":0,"count":70}; a box: {"leaf":"w","shape":[10,10],"begin":[0,4],"end":[3,8]}
 template <class Io>
 void describe(Io& io, described<Io, slice_info>& slice) {
   std::optional<std::uint64_t> first, count;

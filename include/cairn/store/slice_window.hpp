@@ -43,8 +43,7 @@ class slice_window {
     return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
 
-  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: those of
-  /// checkpoint_reader::read.
+  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: as checkpoint_reader::read.
   void need(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     auto& now = *current_;
@@ -72,8 +71,7 @@ class slice_window {
     std::uint64_t first = 0;
     std::vector<bool> is_read{};
 
-    /// Has room for the blocks [begin, end), and keeps those that it has, and a few on either side. Takes `spare` if it
-    /// needs memory.
+    /// Has room for blocks [begin, end), keeps those there, and a few on either side. Takes `spare` if it needs memory.
     void cover(std::uint64_t begin, std::uint64_t end, page_buffer& spare) {
       constexpr auto size = block_bytes;
       const auto old_end = first + is_read.size();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes leaves as one checkpoint: lays out its shards, hashes and writes them block by block on a few threads, and
-// commits.
+// Writes leaves as one checkpoint: lays out its shards, hashes and writes them by blocks on a few threads, and commits.
 #pragma once
 
 #include <atomic>
@@ -47,13 +46,11 @@ struct written_checkpoint {
 
 struct new_shard;
 
-/// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing behind. One thread at a
-/// time calls it.
+/// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing. For one thread at a time.
 class checkpoint_writer {
  public:
-  /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from number `first` on. `spec`
-  /// must outlive the writer; its `shards` and `parent` are not used. No I/O yet. errc::invalid for two leaves of one
-  /// path.
+  /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from `first` on. `spec` must
+  /// outlive the writer; its `shards` and `parent` are not used. No I/O yet. errc::invalid: two leaves of one path.
   checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec, std::size_t shards,
                     std::size_t first = 0);
 

@@ -226,8 +226,7 @@ struct json_stream {
   void Flush() {}
 };
 
-/// RapidJSON's writer with our own text of strings and numbers, which is part of the format: the same state gives the
-/// same bytes.
+/// RapidJSON's writer with our text of strings and numbers, part of the format: the same state gives the same bytes.
 class json_writer::output : public rapidjson::Writer<json_stream, rapidjson::UTF8<>, rapidjson::UTF8<>, checked_heap> {
  public:
   output() : Writer(stream) {}

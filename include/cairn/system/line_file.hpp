@@ -13,8 +13,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Appends each line by one call, so that a process that is killed leaves whole lines. What cannot be written is lost.
-/// Thread-safe.
+/// Appends each line by one call, so a killed process leaves whole lines. What cannot be written is lost. Thread-safe.
 class line_file {
  public:
   /// Writes to `stream`, which must outlive it.
@@ -49,8 +48,7 @@ inline void line_file::add(std::string_view line) {
     add_to_stream(line);
 }
 
-/// Bypasses the stream's buffer, which would cut a line into pieces, and then moves the stream to the file's new
-/// position.
+/// Bypasses the stream's buffer, which would cut lines into pieces; then moves the stream to the file's new position.
 inline void line_file::add_to_stream(std::string_view line) {
   ::flockfile(stream_);
   std::fflush(stream_);
@@ -64,8 +62,7 @@ inline void line_file::add_to_stream(std::string_view line) {
   ::funlockfile(stream_);
 }
 
-/// Writes more than once only when a full disk or a signal has cut the line. A line that stays cut is ended before the
-/// next one.
+/// Writes more than once only if a full disk or a signal cut the line. A line that stays cut is ended before the next.
 inline void line_file::write(int number, std::string_view line) {
   const std::string ended = cut_ ? "\n" + std::string(line) : std::string();
   for (std::string_view left = cut_ ? ended : line; !left.empty();) {

@@ -35,8 +35,7 @@ struct path_parts {
   return real ? split_path(real.get()) : split;
 }
 
-/// The path from "/" on: "a" -> "<current directory>/a"; "" and "." are the current directory. Slashes at the end are
-/// removed.
+/// The path from "/" on: "a" -> "<current directory>/a"; "" and "." are that directory. Removes slashes at the end.
 [[nodiscard]] inline std::string absolute_path(std::string path) {
   if (path.find('\0') != std::string::npos)
     fail(errc::invalid, {std::string_view(path.c_str()), ": the path has a zero byte after this"});

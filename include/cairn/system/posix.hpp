@@ -183,8 +183,7 @@ void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset
   }
 }
 
-/// Writes all buffers consecutively from `offset` on, however many calls it takes. `action` is for messages, as in
-/// fail_io.
+/// Writes all buffers consecutively from `offset` on, by any number of calls. `action` is for messages, as in fail_io.
 inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
                       std::string_view where, std::string_view action = "write") {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {

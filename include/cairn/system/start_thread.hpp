@@ -43,8 +43,7 @@ inline void use_cores(const std::set<unsigned>& numbers) noexcept {
   use_cores(cores);
 }
 
-/// What `taskset`, mpirun or Slurm have given to the process, unless the main thread was pinned before this was
-/// initialised.
+/// What `taskset`, mpirun or Slurm gave to the process, unless the main thread was pinned before this was initialised.
 inline const std::optional<cpu_set_t> cores_at_start = cores_of_thread();
 
 /// `cores_at_start`, and the cores on which OpenMP runs its threads: it keeps to those that the process had before.

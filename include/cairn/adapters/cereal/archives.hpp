@@ -76,8 +76,7 @@ void pass_to(archived_values& to, std::string_view name, T& value);
 
 }  // namespace detail
 
-// A namespace of its own, so that no `save` and `load` of Cairn are candidates where cereal looks for functions with
-// these archives.
+// Its own namespace: where cereal looks for functions with these archives, it finds no `save` and `load` of Cairn.
 namespace archives {
 
 /// What a cereal function saves to. Made by Cairn only.

@@ -85,8 +85,7 @@ consteval bool needs_cereal() {
 template <class T>
 concept cereal_class = use_bridge<T> || needs_cereal<T>();
 
-/// The functions below compete with functions for a T that cereal finds. They win against functions for a base class of
-/// T.
+/// The functions below compete with those that cereal finds for a T. They win against functions for a base class of T.
 namespace inherited {
 
 struct marker {};

@@ -52,10 +52,9 @@ template <class Index>
 
 }  // namespace detail
 
-/// A sparse matrix is saved as a copy: `shape`, `row_major`, and the compressed arrays `indptr`, `indices`, `data`,
-/// which scipy.sparse takes as they are. Stored zeros are kept. errc::invalid in a save: the inner indices are not in
-/// ascending order. errc::mismatch in a load, before anything is changed: the arrays are not those of a matrix, or the
-/// storage order differs.
+/// Saves a sparse matrix as a copy: `shape`, `row_major`, and the compressed arrays `indptr`, `indices`, `data`, which
+/// scipy.sparse takes as they are. Keeps stored zeros. errc::invalid in a save: the inner indices do not ascend.
+/// errc::mismatch in a load, before anything is changed: the arrays are not of a matrix, or the storage order differs.
 template <class Scalar, int Options, class Index>
 struct adapter<Eigen::SparseMatrix<Scalar, Options, Index>> {
   using matrix = Eigen::SparseMatrix<Scalar, Options, Index>;

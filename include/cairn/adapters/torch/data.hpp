@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What decides which numbers and samples a trainer with libtorch draws next, as parts of a state: generators, samplers,
-// learning rate schedulers.
+// State parts that decide what libtorch draws next: generators of random numbers, samplers, learning rate schedulers.
 #pragma once
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -50,8 +49,7 @@ template <torch_sampler Sampler>
   return all;
 }
 
-/// The order of a random sampler must have each of its samples once, and its position lie inside. libtorch does not
-/// check either.
+/// A random sampler's order must have each sample once, and its position lie inside. libtorch checks neither.
 inline void check_order(const at::Tensor& indices, std::int64_t position) {
   const auto sorted = std::get<0>(indices.to(c10::kLong).sort());
   if (!sorted.equal(at::arange(sorted.numel())) || position < 0 || position > sorted.numel())

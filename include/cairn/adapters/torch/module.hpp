@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libtorch's modules as parts of a state: their parameters and buffers, under the names that they have in Python's
-// state_dict.
+// libtorch's modules as parts of a state: their parameters and buffers, named as in Python's state_dict.
 #pragma once
 
 #include <torch/nn/module.h>

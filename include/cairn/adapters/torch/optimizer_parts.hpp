@@ -118,8 +118,7 @@ inline constexpr std::tuple optimizer_types(
     optimizer_type<torch::optim::Adagrad, torch::optim::AdagradOptions, torch::optim::AdagradParamState>{"Adagrad"},
     optimizer_type<torch::optim::LBFGS, torch::optim::LBFGSOptions, torch::optim::LBFGSParamState>{"LBFGS"});
 
-/// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: it is not of one of
-/// these types.
+/// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: none of these types.
 template <class Act>
 void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
   const auto try_one = [&]<class Type>(const Type& type) {
@@ -131,8 +130,7 @@ void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
     fail(errc::unsupported, {"an optimizer of a type that is not libtorch's; specialise cairn::adapter for it"});
 }
 
-/// Gives a new state the tensors that it always has: like the parameter, so that they have its type, device and
-/// strides.
+/// Gives a new state the tensors that it always has, with the type, device and strides of the parameter.
 template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
 void make_tensors(State& s, const at::Tensor& parameter) {
   s.exp_avg(at::empty_like(parameter));
@@ -149,8 +147,7 @@ inline void make_tensors(torch::optim::AdagradParamState& s, const at::Tensor& p
 }
 inline void make_tensors(torch::optim::LBFGSParamState& /*s*/, const at::Tensor& /*parameter*/) {}
 
-/// Takes away the tensors that a state does not always have, or has in different types: a load makes them as they are
-/// stored.
+/// Removes the tensors that a state does not always have, or has in different types: a load makes them as stored.
 template <either<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
 void forget_tensors(State& s) {
   s.max_exp_avg_sq(at::Tensor());

@@ -72,8 +72,7 @@ inline constexpr torch_element torch_elements[] = {{c10::ScalarType::Bool, dtype
   fail(errc::mismatch, {"is ", name(type), " in the checkpoint, which tensors of libtorch cannot have"});
 }
 
-/// The functions that copy from and to the devices of libtorch. One object per device, which lives as long as the
-/// program.
+/// Functions that copy from and to the devices of libtorch. One object per device, which lives as long as the program.
 class torch_devices {
  public:
   [[nodiscard]] static torch_devices& all() {
@@ -141,8 +140,7 @@ any_tensor_view torch_view(const at::Tensor& tensor) {
           element.components};
 }
 
-/// Where a load makes tensors that are undefined: on the host, or, while an object of this class exists in this thread,
-/// on its device.
+/// Where a load makes undefined tensors: on the host; while this thread has an object of this class, on its device.
 class new_tensors_on {
  public:
   explicit new_tensors_on(c10::Device device) : before_(std::exchange(current(), device)) {}

@@ -30,8 +30,7 @@ inline constexpr std::size_t encode_slack = stream_sizes_bytes + streams + sizeo
 /// Codes bytes with one table.
 class encoder {
  public:
-  /// Whether a table of pairs pays for `n` bytes: making it costs as much as coding 2^15 bytes, and 6 more per pair of
-  /// symbols.
+  /// Whether a table of pairs pays for `n` bytes: it costs as much as coding 2^15 bytes, plus 6 per pair of symbols.
   [[nodiscard]] bool is_worth_pairs(std::size_t n) const noexcept {
     const auto symbols = static_cast<std::size_t>(
         std::count_if(singles_.begin(), singles_.end(), [](std::uint32_t entry) { return entry != 0; }));
@@ -61,8 +60,7 @@ class encoder {
     }
   }
 
-  /// Room that `encode` needs for any `n` bytes. For bytes whose coded bits are known, their whole bytes +
-  /// `encode_slack` suffice.
+  /// Room that `encode` needs for any `n` bytes. If coded bits are known, their whole bytes + `encode_slack` suffice.
   [[nodiscard]] std::size_t bound(std::size_t n) const noexcept { return (n * longest_ + 7) / 8 + encode_slack; }
 
   /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes after them may be overwritten. Every byte of

@@ -144,8 +144,7 @@ inline constexpr std::size_t patch_bytes = sizeof(std::uint32_t) + 1;
   return finish(block_kind::stored, at + packed.size());
 }
 
-/// Sets `packed` to the packed symbols of a block and `exceptions` to the bytes of its exceptions. False when it is
-/// malformed.
+/// Sets `packed` to a block's packed symbols and `exceptions` to the bytes of its exceptions. False if malformed.
 [[nodiscard]] inline bool decode_block(std::span<const std::byte> in, std::size_t elements, std::size_t item,
                                        const huffman::decoder* code, std::span<std::byte> packed,
                                        std::span<const std::byte>& exceptions) noexcept {

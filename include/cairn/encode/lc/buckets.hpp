@@ -29,8 +29,7 @@ struct bucket {
   float min = 0, max = 0;   ///< of the members
 };
 
-/// The value that stands for the members, as published. Computed in double, so that nothing overflows, and rounded
-/// once.
+/// The value that stands for the members, as published. Computed in double, so that nothing overflows; rounded once.
 [[nodiscard]] inline float midpoint_of(const bucket& b) noexcept {
   return static_cast<float>((static_cast<double>(b.max) + static_cast<double>(b.min)) / 2);
 }

@@ -22,9 +22,8 @@ namespace cairn::inline v0_1::detail::lc {
                                    std::span<std::byte> out);
 void decode(const decode_request& from);
 
-/// One payload with the steps of all, the oldest first. Nothing when one is of another codec, or when that payload
-/// would not be smaller than the elements. Code tables that they name by id are still needed. errc::corrupt when one is
-/// malformed.
+/// One payload with the steps of all, the oldest first. Nothing when one is of another codec, or that payload would not
+/// be smaller than the elements. Code tables that they name by id are still needed. errc::corrupt: one is malformed.
 [[nodiscard]] std::optional<std::vector<std::byte>> merge(const merge_request& in);
 
 }  // namespace cairn::inline v0_1::detail::lc

@@ -103,8 +103,7 @@ void for_each_strip(const delta_view& delta, std::size_t begin, std::size_t end,
   }
 }
 
-/// Calls `visit(u, a, n)` with floats whose differences are the deltas: the elements themselves, or their ratios and
-/// zeros.
+/// Calls `visit(u, a, n)` with floats whose differences are the deltas: the elements, or their ratios and zeros.
 template <class Visit>
 void for_each_delta_strip(const delta_view& delta, std::size_t begin, std::size_t end, const Visit& visit) {
   if (delta.kind == delta_kind::difference) return for_each_strip(delta, begin, end, visit);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Quantizes: elements and promoted buckets -> packed symbols, exceptions, errors and new reference elements. Also adds
-// symbols to elements.
+// Quantizes: elements, promoted buckets -> packed symbols, exceptions, errors, references. Adds symbols to elements.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +63,7 @@ struct loss_sums {
   return {simd::buckets().errors(u, b, n), simd::buckets().squares(u, a, n)};
 }
 
-/// The root of a quotient of sums of squares, never less than it is: the kernels cut errors to 26 bits, and round
-/// deltas to 24.
+/// The root of a quotient of sums of squares, never too small: kernels cut errors to 26 bits, and round deltas to 24.
 [[nodiscard]] inline double rounded_up_ratio(double squares, double of) noexcept {
   if (squares == 0) return 0;
   return of == 0 ? infinite() : std::sqrt(squares / of) * (1 + 0x1p-22);
@@ -216,8 +214,7 @@ struct tolerance {
   return result;
 }
 
-/// Adds the values of packed symbols to the elements of a block, or to their bits. Needs the default floating-point
-/// environment.
+/// Adds values of packed symbols to a block's elements, or their bits. Needs the default floating-point environment.
 inline void add_symbols(dtype type, delta_kind kind, unsigned bits, const std::byte* packed,
                         const simd::symbol_table& symbols, std::span<std::byte> elements) noexcept {
   const auto& kernels = simd::symbols();

@@ -58,8 +58,7 @@ struct block_header {
       if (is_coded(b)) put(coded_bytes[b]);
   }
 
-  /// Reads the header of a block of `count` elements of `width` bytes. False unless the block has exactly the size of
-  /// `in`.
+  /// Reads the header of a block of `count` elements of `width` bytes. False unless the block has the size of `in`.
   [[nodiscard]] bool read(std::span<const std::byte> in, std::size_t count, std::size_t width) noexcept {
     if (in.size() < 2) return false;
     *this = {};

@@ -40,8 +40,7 @@ HWY_INLINE bucket_reach reach_of(const bucket_range& range, bits from_first, bit
   return {range.first + above, range.last - below};
 }
 
-// Vectors of scalable targets cannot be elements of an array or members of a class: the distances of each range are
-// local variables.
+// Vectors of scalable targets cannot be array elements or class members: each range's distances are local variables.
 inline magnitudes survey(const float* u, const float* a, std::size_t n, std::uint32_t ceiling,
                          const bucket_range (&ranges)[4], bucket_reach (&reaches)[4]) noexcept {
   const bits_tag d;
@@ -86,8 +85,7 @@ using double_tag = hn::CappedTag<double, 8>;
 using half_tag = hn::Rebind<float, double_tag>;  // as many floats
 using doubles = hn::Vec<double_tag>;
 
-/// Adds a vector of elements. Squares of numbers of at most 26 bits are exact, so a fused multiply-add gives the same
-/// bits.
+/// Adds a vector of elements. Squares of numbers of up to 26 bits are exact: a fused multiply-add gives the same bits.
 HWY_INLINE void add_errors(const float* real, const float* approximation, doubles& squares, doubles& real_squares,
                            doubles& largest) {
   const double_tag d;

@@ -43,7 +43,6 @@
 #define CAIRN_SIMD_TABLE_AVX2(table)
 #endif
 
-/// In the namespace of the kernels: initialises an array of pointers to the table `table` of every target, the best
-/// first.
+/// In the namespace of the kernels: initialises an array of pointers to every target's table `table`, the best first.
 #define CAIRN_SIMD_TABLES(table) \
   {CAIRN_SIMD_TABLE_AVX3(table) CAIRN_SIMD_TABLE_AVX2(table) & HWY_STATIC_DISPATCH(table)}

@@ -85,8 +85,7 @@ inline void widen_f16(const std::uint16_t* in, std::size_t n, float* out) noexce
   });
 }
 
-/// Results that are normal are rounded by integer arithmetic; denormal ones by adding 0.5, whose last bit is that of
-/// the result.
+/// Normal results are rounded by integer arithmetic; denormal ones by adding 0.5, whose last bit is that of the result.
 inline void narrow_f16(const float* in, std::size_t n, std::uint16_t* out) noexcept {
   convert_all(in, n, out, [](const float* from, std::uint16_t* to) HWY_ATTR {
     const float_tag d;

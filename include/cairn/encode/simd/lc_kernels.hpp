@@ -33,9 +33,8 @@ struct error_sums {
   double largest = 0;       ///< |approximation - real|
 };
 
-/// Functions of the deltas d = u - a, where `u` are the real elements, and `a` the same elements as a reader restores
-/// them from the parent. `u`, `a` and `d` have `n` elements, aligned to 4 bytes. All need the default floating-point
-/// environment.
+/// Functions of the deltas d = u - a: `u` are the real elements, `a` the same as a reader restores them from the
+/// parent. `u`, `a` and `d` have `n` elements, aligned to 4 bytes. All need the default floating-point environment.
 struct buckets_kernels {
   std::int64_t target;
   void (*deltas)(const float* u, const float* a, std::size_t n, float* d) noexcept;
@@ -47,8 +46,7 @@ struct buckets_kernels {
 
   error_sums (*errors)(const float* real, const float* approximation, std::size_t n) noexcept;
 
-  /// The sum of the squares of the deltas, each rounded to a float: in the order of `error_sums`. Not finite where a
-  /// delta is not.
+  /// The deltas' sum of squares, each rounded to a float, in the order of `error_sums`. Not finite if a delta is not.
   double (*squares)(const float* u, const float* a, std::size_t n) noexcept;
 };
 
@@ -74,21 +72,18 @@ struct half_floats_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
-/// `u` are the real elements, `a` the same elements as a reader restores them from the parent, and `b` what a reader
-/// will restore from this checkpoint. All have `n` elements, aligned to 4 bytes. All functions need the default
-/// floating-point environment.
+/// `u` are the real elements, `a` what a reader restores from the parent, and `b` what it will restore from this
+/// checkpoint. All have `n` elements, aligned to 4 bytes. All functions need the default floating-point environment.
 struct ratios_kernels {
   std::int64_t target;
   /// Sets `d` to the bits of u minus those of a, as a number: about 2^23 log2(u / a). 0 where that has no meaning: the
   /// signs differ, one of the two is zero, or one is not finite.
   void (*ratios)(const float* u, const float* a, std::size_t n, float* d) noexcept;
 
-  /// Sets `b` (which may be `a` or `d`) to the float whose bits are those of a plus d. `d` are whole numbers below
-  /// 2^31.
+  /// Sets `b` (which may be `a` or `d`) to the float with the bits of a plus d. `d` are whole numbers below 2^31.
   void (*multiply)(const float* a, const float* d, std::size_t n, float* b) noexcept;
 
-  /// Whether all `b` are near to `u`: equal bits; or both finite, of one sign, and b at least half and at most twice as
-  /// large.
+  /// Whether all `b` are near to `u`: equal bits; or both finite, of one sign, and b from half to twice as large.
   bool (*are_near)(const float* u, const float* b, std::size_t n) noexcept;
 };
 
@@ -106,16 +101,14 @@ struct symbol_table {
   float values[8] = {};
 };
 
-/// `u` are the real elements, `a` the same elements as a reader restores them from the parent, and `b` what a reader
-/// will restore from this checkpoint. All have `n` elements, aligned to 4 bytes. All functions need the default
-/// floating-point environment.
+/// `u` are the real elements, `a` what a reader restores from the parent, and `b` what it will restore from this
+/// checkpoint. All have `n` elements, aligned to 4 bytes. All functions need the default floating-point environment.
 struct symbols_kernels {
   std::int64_t target;
   /// Classifies the deltas u - a, sets `b` (which may be `a`) to a + value of the symbol, and packs the symbols in
-  /// groups of 64 bytes, which are 16 u32 words. A group of 2-bit symbols has 256 elements: element i is in word i %
-  /// 16, from bit 2 * (i / 16) on. A group of 3-bit symbols has 128: from bit 4 * (i / 16) on. For example, 2-bit
-  /// element 37 is in bits 4 and 5 of word 5. The deltas +0 and -0, and the elements that fill up the last group, have
-  /// symbol 0.
+  /// groups of 64 bytes: 16 u32 words. A group of 2-bit symbols has 256 elements: element i is in word i % 16, from bit
+  /// 2 * (i / 16) on. A group of 3-bit symbols has 128: from bit 4 * (i / 16) on. For example, 2-bit element 37 is in
+  /// bits 4 and 5 of word 5. The deltas +0 and -0, and the elements that fill up the last group, have symbol 0.
   void (*pack2)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,
                 std::byte* packed) noexcept;
   void (*pack3)(const float* u, const float* a, std::size_t n, const symbol_table& symbols, float* b,

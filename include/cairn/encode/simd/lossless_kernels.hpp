@@ -68,8 +68,7 @@ struct planes_kernels {
 /// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<planes_kernels> all_planes() noexcept;
 
-/// For elements of one size; an element is zero when all its bits are. Memory need not be aligned; inputs and outputs
-/// do not overlap.
+/// For elements of one size; one is zero if its bits are. Memory need not be aligned; input and output do not overlap.
 struct zero_kernels {
   /// Sets bit i of `bits`, the lowest of a byte first, where element i is not zero; the unused bits of the last byte
   /// are 0. Returns the number of set bits.

@@ -37,8 +37,7 @@ template <class Word>
 struct vector_planes : single_planes<Word> {};
 #else
 
-/// A vector of elements at a time. Elements of 8 bytes take two vectors: one of their lower halves, one of their upper
-/// halves.
+/// A vector of elements at a time. Elements of 8 bytes take two vectors: one of lower halves, one of upper halves.
 template <class Word>
 struct vector_planes : single_planes<Word> {
   using single = single_planes<Word>;

@@ -11,8 +11,7 @@
 
 namespace cairn::inline v0_1::detail::simd {
 
-/// The tables of one family of kernels, the best first. A table says in `target` what it is compiled for: a bit of
-/// Highway's.
+/// The tables of one family of kernels, the best first. `target` says what a table is compiled for: a bit of Highway's.
 template <class Kernels>
 using kernel_tables = std::span<const Kernels* const>;
 

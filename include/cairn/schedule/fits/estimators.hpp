@@ -12,9 +12,8 @@
 
 namespace cairn::inline v0_1::estimators {
 
-/// Fits some families and gives the best fit that can be trusted. All estimators are of this type. `curve` fits again
-/// when the observed steps have grown by a fifth since the last fit, or went back; otherwise it is O(1). O(1) memory,
-/// no allocation.
+/// Fits some families; gives the best fit that can be trusted. All estimators are of this type. `curve` fits again when
+/// the observed steps grew by a fifth since the last fit, or went back; else it is O(1). O(1) memory, no allocation.
 ///
 /// "Best" is by BIC (Schwarz 1978): -2 log likelihood + k log n for k parameters and n buckets. A parameter too many,
 /// above all a floor, harms a prediction more than one that the losses do not show yet; AICc, which penalises it less,
@@ -24,8 +23,7 @@ namespace cairn::inline v0_1::estimators {
 ///   - the fit did not converge, or its rate is at a bound;
 ///   - the loss does not fall significantly: the curve explains it not much better than a constant (F below 16);
 ///   - the standard error of the curve after twice the observed steps is more than a fifth of the fall so far;
-///   - the newest sixth of the buckets is off the curve by more than 5 standard errors and more than a twentieth of the
-///     fall;
+///   - the newest sixth of the buckets is off the curve by over 5 standard errors and over a twentieth of the fall;
 ///   - the criterion is worse by more than 10 than that of another fitted family;
 ///   - the newest 16 losses are off the curve by more than three times their mean deviation and a twentieth of the fall
 ///     (the loss rises, or a new learning rate lets it drop), or the newest 16 were all not finite.

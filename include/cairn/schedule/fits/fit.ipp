@@ -79,8 +79,7 @@ class curve_fitting {
     return cairn::detail::is_finite(s.cost) && s.cost < std::numeric_limits<double>::max();
   }
 
-  /// The noise of a bucket's mean, from the scatter in it and its neighbours; at least what its width can hide, and
-  /// rounding.
+  /// The noise of a bucket's mean, from scatter in it and its neighbours; at least rounding and what its width hides.
   [[nodiscard]] bool weigh(std::span<const loss_bucket> buckets) noexcept {
     constexpr std::size_t beside = 4;
     double sum = 0;

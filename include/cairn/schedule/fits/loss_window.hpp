@@ -81,8 +81,7 @@ class loss_window {
   }
 
   void remember(policy_memory& memory) const;
-  /// Whether `memory` has a valid window. Ignored is one with a wrong number of values, values that are not finite, or
-  /// falling steps.
+  /// Whether `memory` has a valid window: not a wrong number of values, values that are not finite, or falling steps.
   bool recall(const policy_memory& memory);
 
  private:
