@@ -110,7 +110,7 @@ struct checkpointer_options {
   /// `hanging`: by `step`, and by calls of the checkpointer that wait for it, its destructor included. Not by
   /// `save_handle::wait`. Saves that the trainer waits for are not watched.
   std::optional<std::chrono::duration<double>> hang_timeout{};
-  /// For the copy that `step` waits for: at most this many, as many as there are cores, and 8. 0: no other bound.
+  /// For the copy that `step` waits for: at most this many, the number of cores, and 8. 0: only the latter two.
   unsigned copy_threads = 0;
   /// Memory for the copy, at least 1 MiB. A larger state is copied in parts, each after the previous one is written:
   /// `step` returns when the last part is copied. nullopt: no limit.

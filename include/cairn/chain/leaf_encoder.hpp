@@ -68,7 +68,7 @@ struct encode_memory {
 /// codecs use the parent become what a reader restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
  public:
-  /// Arguments must outlive the encoder. Any thread calls `check` before each piece; what it throws ends encoding.
+  /// The arguments must outlive it. `check` is called before each piece, by any thread; what it throws ends encoding.
   leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* base, bool as_delta,
                unsigned threads, std::function<void()> check = {})
       : leaves_(leaves),
@@ -94,7 +94,7 @@ class leaf_encoder {
     return encoded;
   }
 
-  /// What the checkpoint records beside pieces. Drops references of leaves that it lacks. Call once, after all shards.
+  /// What the checkpoint records beside the pieces. Drops references of leaves that it lacks. Call it once, at the end.
   [[nodiscard]] encode_summary finish() {
     if (base_ != nullptr) {
       std::set<std::string_view> kept;
