@@ -11,7 +11,6 @@
 #include "cairn/state/enum_table.ipp"
 #include "cairn/state/load_plan.ipp"
 #include "cairn/state/loader.ipp"
-#include "cairn/state/setting.ipp"
 #include "cairn/state/loader_pointers.ipp"
 #include "cairn/state/stable_name.ipp"
 #include "cairn/state/overlaps.ipp"
