@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from golden_runs import make_run
 
@@ -104,8 +105,13 @@ with tempfile.TemporaryDirectory() as folder:
     check("-o -", printed.stdout == pathlib.Path("usual.html").read_text() and not os.path.exists("-"))
     check("--json", json.loads(run("report", "usual", "-o", "json.html", "--json").stdout)["checkpoints"] == 4)
     make_run(golden, "plain", kinds["usual"])
+    saved = 1795881600
+    for index in pathlib.Path("plain").glob("*/index.json"):
+        os.utime(index, (saved, saved))
     check("plain", run("report", "plain", "-o", "plain.html").returncode == 0)
-    page = page_reader(pathlib.Path("plain.html").read_text())
+    text = pathlib.Path("plain.html").read_text()
+    page = page_reader(text)
+    check("when it was saved", text.count(f"<td>{time.strftime('%Y-%m-%d %H:%M', time.localtime(saved))}</td>") == 4)
     check("plain", page.plots == 2 and not page.problems, page.problems)
 
     browser = next(filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None)

@@ -215,6 +215,7 @@ struct numbered {
   static auto cairn_fields() { return cairn::fields<&numbered::number>{}; }
 };
 struct array_of_numbered {
+  int first;
   numbered pair[2];
   int last;
 };
@@ -222,9 +223,10 @@ struct array_of_numbered {
 }  // namespace
 
 TEST_CASE("C arrays of objects without a default constructor come back") {
-  const array_of_numbered original{{numbered(1), numbered(2)}, 3};
-  array_of_numbered loaded{{numbered(0), numbered(0)}, 0};
+  const array_of_numbered original{9, {numbered(1), numbered(2)}, 3};
+  array_of_numbered loaded{0, {numbered(0), numbered(0)}, 0};
   tests::kept(cairn::detail::describe(original)).load(loaded);
+  CHECK(loaded.first == 9);
   CHECK(loaded.pair[1].number == 2);
   CHECK(loaded.last == 3);
 }
