@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For headers that define the types of a state: `fields`, `adapter`, `per_rank`, `polymorphic`, `setting`, `skip`,
-// `changes` and `by_name`, which make these types saveable, and no other code. Units that save and load also include
-// save.hpp, load.hpp or checkpointer.hpp.
+// For headers that define the types of a state: `fields`, `adapter`, `per_rank`, `polymorphic`, `skip`, `changes` and
+// `by_name`, which make these types saveable, and no other code. Units that save and load also include save.hpp,
+// load.hpp or checkpointer.hpp.
 #pragma once
 
 #include "cairn/core/config.hpp"
@@ -11,6 +11,5 @@
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/per_rank.hpp"
 #include "cairn/state/polymorphic.hpp"
-#include "cairn/state/setting.hpp"
 #include "cairn/state/skip.hpp"
 #include "cairn/state/stored_parts.hpp"

@@ -25,7 +25,7 @@ namespace cairn::inline v0_1 {
 ///   load calls `set` on another T before it changes the state; if that throws, the load fails and the state is as it
 ///   was. To refuse a value that does not fit the object itself, add `static void check(const T& object, const P&)`,
 ///   which throws. It may return a std::vector<std::string>: lines for load_report::replaced, without the path, such as
-///   "batch: 20 in the program, 10 in the checkpoint"; one that begins with a colon is about the object itself.
+///   "batch: 20 in the program, 10 in the checkpoint".
 ///
 /// Two more functions say how to make a T, where its default constructor does not or makes a null handle:
 ///

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Definitions of loader.hpp, but for sequences, maps, pointers: walk_sequence.ipp, walk_map.ipp, loader_pointers.ipp;
-// and of setting.hpp.
+// Definitions of loader.hpp, but for sequences, maps, pointers: walk_sequence.ipp, walk_map.ipp, loader_pointers.ipp.
 #pragma once
 
-#include <charconv>
 #include <string>
 #include <unordered_set>
 
@@ -12,7 +10,6 @@
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
-#include "cairn/state/setting.hpp"
 #include "cairn/state/stored_state.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -135,8 +132,7 @@ void loader::copy(void* object, const copy_operations& how) {
   if (answer == copy_answer::drop) return;
   with_path([&] {
     for (const auto& each : how.check(object, copy.get()))
-      if (prototypes_ == 0)
-        load_.replaced.push_back(at_.path + (at_.path.empty() || each.starts_with(':') ? "" : ".") + each);
+      if (prototypes_ == 0) load_.replaced.push_back(at_.path.empty() ? each : at_.path + '.' + each);
     note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());
@@ -279,14 +275,6 @@ copy_answer copy_loader::end_copy() {
   if (!complete && before_.empty()) state_.drop_copy();
   if (!complete) return copy_answer::drop;
   return before_.empty() ? whole_ : copy_answer::put;
-}
-
-std::string about_replaced(double here, double stored) {
-  const auto text = [](double number) {
-    char digits[32];
-    return std::string(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-  };
-  return sentence({": ", text(here), " in the program, ", text(stored), " in the checkpoint"});
 }
 
 }  // namespace cairn::inline v0_1::detail

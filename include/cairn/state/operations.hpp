@@ -204,8 +204,7 @@ struct copy_operations {
   bool is_array;    ///< the copy is an array of numbers, so a load begins with those of the object
   void (*destroy)(void* copy);
   void (*put)(void* object, void* copy);  ///< may move from the copy
-  /// Throws if the copy does not fit this object. Gives lines for match_report::replaced, which go on after the path:
-  /// with the name of a part, or a colon.
+  /// Throws if the copy does not fit this object. Gives lines for match_report::replaced, which go on after the path.
   std::vector<std::string> (*check)(const void* object, const void* copy);
   /// Throws if `put` would throw, as far as can be known without a change of the object: it may try another one. May
   /// move from the copy.
