@@ -2,8 +2,10 @@
 // What a checkpointer reports to its observer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -59,51 +61,13 @@ struct event {
 using observer = std::function<void(const event&)>;
 
 [[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {
-  switch (what) {
-    case event::kind::started:
-      return "started";
-    case event::kind::staged_in_parts:
-      return "staged in parts";
-    case event::kind::copied:
-      return "copied";
-    case event::kind::anchored:
-      return "anchored";
-    case event::kind::encoded:
-      return "encoded";
-    case event::kind::progress:
-      return "progress";
-    case event::kind::written:
-      return "written";
-    case event::kind::published:
-      return "published";
-    case event::kind::skipped:
-      return "skipped";
-    case event::kind::failed:
-      return "failed";
-    case event::kind::restored:
-      return "restored";
-    case event::kind::nothing_restored:
-      return "nothing restored";
-    case event::kind::fell_back:
-      return "fell back";
-    case event::kind::merged:
-      return "merged";
-    case event::kind::exported:
-      return "exported";
-    case event::kind::pruned:
-      return "pruned";
-    case event::kind::stopping:
-      return "stopping";
-    case event::kind::hanging:
-      return "hanging";
-    case event::kind::differing:
-      return "differing";
-    case event::kind::not_finite:
-      return "not finite";
-    case event::kind::unmatched:
-      return "unmatched";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {
+      "started",   "staged in parts", "copied",   "anchored", "encoded",          "progress",   "written",
+      "published", "skipped",         "failed",   "restored", "nothing restored", "fell back",  "merged",
+      "exported",  "pruned",          "stopping", "hanging",  "differing",        "not finite", "unmatched"};
+  static_assert(std::size(names) == static_cast<std::size_t>(event::kind::unmatched) + 1);
+  const auto number = static_cast<std::size_t>(what);
+  return number < std::size(names) ? names[number] : "unknown";
 }
 
 namespace detail {

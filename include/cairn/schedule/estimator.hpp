@@ -5,7 +5,9 @@
 #include <array>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -83,19 +85,11 @@ struct loss_curve {
 }
 
 [[nodiscard]] constexpr std::string_view name(loss_curve::family shape) noexcept {
-  switch (shape) {
-    case loss_curve::family::exponential:
-      return "exponential";
-    case loss_curve::family::exponential_floor:
-      return "exponential to a floor";
-    case loss_curve::family::inverse_linear:
-      return "inverse linear";
-    case loss_curve::family::inverse_quadratic:
-      return "inverse quadratic";
-    case loss_curve::family::power_law:
-      return "power law";
-  }
-  return "unknown";
+  constexpr std::string_view names[] = {"exponential", "exponential to a floor", "inverse linear", "inverse quadratic",
+                                        "power law"};
+  static_assert(std::size(names) == static_cast<std::size_t>(loss_curve::family::power_law) + 1);
+  const auto number = static_cast<std::size_t>(shape);
+  return number < std::size(names) ? names[number] : "unknown";
 }
 
 /// Predicts the curve of a loss from the losses seen so far. `observe` takes any numbers in any order. `curve` gives
