@@ -20,39 +20,13 @@ enum class conversion : std::uint8_t {
 
 namespace detail {
 
-struct dtype_range {
-  int digits;    // bits of precision (value bits for integers)
-  int exponent;  // largest binary exponent, 0 for integers
-};
-
-[[nodiscard]] constexpr dtype_range range_of(dtype type) noexcept {
-  switch (type) {
-    case dtype::f8_e4m3:
-      return {4, 9};
-    case dtype::f8_e5m2:
-      return {3, 16};
-    case dtype::f16:
-      return {11, 16};
-    case dtype::bf16:
-      return {8, 128};
-    case dtype::f32:
-      return {24, 128};
-    case dtype::f64:
-      return {53, 1024};
-    case dtype::boolean:
-      return {1, 0};
-    default:
-      return {static_cast<int>(8 * size_of(type)) - (is_signed_integer(type) ? 1 : 0), 0};
-  }
-}
-
 /// True where every value of `from` has an equal value of `to`.
 [[nodiscard]] constexpr bool is_widening(dtype from, dtype to) noexcept {
   if (from == to) return true;
   if (to == dtype::boolean || (is_floating(from) && !is_floating(to))) return false;
   if (is_signed_integer(from) && !is_signed_integer(to) && !is_floating(to)) return false;
-  const auto have = range_of(from);
-  const auto want = range_of(to);
+  const auto& have = dtype_table[static_cast<std::size_t>(from)];
+  const auto& want = dtype_table[static_cast<std::size_t>(to)];
   // The digits must fit. From floating to floating types the smallest denormal must too, which is 2^(3 - exponent -
   // digits), for E4M3 twice that. From integers to floating types the range must.
   return have.digits <= want.digits &&

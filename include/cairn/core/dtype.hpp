@@ -37,23 +37,25 @@ namespace detail {
 struct dtype_traits {
   std::string_view name;
   std::uint8_t bytes;
-  char kind;  // 'b' boolean, 'u' unsigned, 'i' signed, 'f' floating
+  char kind;     // 'b' boolean, 'u' unsigned, 'i' signed, 'f' floating
+  int digits;    // bits of precision; of an integer without the sign
+  int exponent;  // largest binary exponent; 0 for integers
 };
-inline constexpr std::array<dtype_traits, dtype_count> dtype_table{{{"BOOL", 1, 'b'},
-                                                                    {"U8", 1, 'u'},
-                                                                    {"I8", 1, 'i'},
-                                                                    {"F8_E4M3", 1, 'f'},
-                                                                    {"F8_E5M2", 1, 'f'},
-                                                                    {"U16", 2, 'u'},
-                                                                    {"I16", 2, 'i'},
-                                                                    {"F16", 2, 'f'},
-                                                                    {"BF16", 2, 'f'},
-                                                                    {"U32", 4, 'u'},
-                                                                    {"I32", 4, 'i'},
-                                                                    {"F32", 4, 'f'},
-                                                                    {"U64", 8, 'u'},
-                                                                    {"I64", 8, 'i'},
-                                                                    {"F64", 8, 'f'}}};
+inline constexpr std::array<dtype_traits, dtype_count> dtype_table{{{"BOOL", 1, 'b', 1, 0},
+                                                                    {"U8", 1, 'u', 8, 0},
+                                                                    {"I8", 1, 'i', 7, 0},
+                                                                    {"F8_E4M3", 1, 'f', 4, 9},
+                                                                    {"F8_E5M2", 1, 'f', 3, 16},
+                                                                    {"U16", 2, 'u', 16, 0},
+                                                                    {"I16", 2, 'i', 15, 0},
+                                                                    {"F16", 2, 'f', 11, 16},
+                                                                    {"BF16", 2, 'f', 8, 128},
+                                                                    {"U32", 4, 'u', 32, 0},
+                                                                    {"I32", 4, 'i', 31, 0},
+                                                                    {"F32", 4, 'f', 24, 128},
+                                                                    {"U64", 8, 'u', 64, 0},
+                                                                    {"I64", 8, 'i', 63, 0},
+                                                                    {"F64", 8, 'f', 53, 1024}}};
 }  // namespace detail
 
 /// The name in a safetensors header: "F32", "BF16", ...
