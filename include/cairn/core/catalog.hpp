@@ -3,6 +3,7 @@
 // a leaf. The structure is what arrays cannot express about a state.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -64,12 +65,10 @@ struct catalog {
 
   /// The index of the leaf at `path`, or npos. O(log n).
   [[nodiscard]] std::size_t find(std::string_view path) const noexcept {
-    std::size_t begin = 0, end = leaves.size();
-    while (begin < end) {
-      const auto middle = begin + (end - begin) / 2;
-      (leaves[middle].path < path ? begin = middle + 1 : end = middle);
-    }
-    return begin < leaves.size() && leaves[begin].path == path ? begin : npos;
+    const auto at =
+        std::lower_bound(leaves.begin(), leaves.end(), path,
+                         [](const stored_leaf& leaf, std::string_view wanted) { return leaf.path < wanted; });
+    return at != leaves.end() && at->path == path ? static_cast<std::size_t>(at - leaves.begin()) : npos;
   }
 };
 
