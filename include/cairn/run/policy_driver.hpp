@@ -15,7 +15,7 @@
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/float_bits.hpp"
+#include "cairn/core/policy_memory.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/record.hpp"
 #include "cairn/schedule/base.hpp"
@@ -129,14 +129,10 @@ class policy_driver {
   /// that has made a step keeps what it has learned. A policy that throws is reset to the one that was chosen.
   void restored(const load_report& loaded, run_record& record) {
     restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .after_failure = false};
-    const auto copied = loaded.notes.find(copied_at), ended = loaded.notes.find(ended_run);
-    const auto is_number = [&](auto kept) {
-      return kept != loaded.notes.end() && kept->second.size() == 1 && !is_nan(kept->second[0]);
-    };
     if (!has_stepped_) {
-      how.after_failure = is_number(ended) && ended->second[0] == 0;
-      const double away = is_number(copied) ? wall_clock() - copied->second[0] : 0;
-      if (away > 0 && is_finite(away)) how.away_seconds = away;
+      const auto copied = recalled(loaded.notes, copied_at, 1), ended = recalled(loaded.notes, ended_run, 1);
+      how.after_failure = !ended.empty() && ended[0] == 0;
+      if (!copied.empty()) how.away_seconds = std::max(wall_clock() - copied[0], 0.0);
     }
     watch_ = {};
     training_since_ = 0;

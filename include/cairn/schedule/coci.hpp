@@ -78,8 +78,8 @@ class coci {
   void recall(const policy_memory& memory) {
     run_.recall(memory);
     options_.estimator.recall(memory);
-    const auto kept = memory.find("first_loss");
-    if (kept != memory.end() && kept->second.size() == 1 && kept->second[0] >= 0) first_ = kept->second[0];
+    const auto kept = cairn::detail::recalled(memory, "first_loss", 1);
+    if (!kept.empty() && kept[0] >= 0) first_ = kept[0];
   }
 
  private:

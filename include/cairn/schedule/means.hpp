@@ -38,11 +38,8 @@ class running_mean {
 
   [[nodiscard]] std::vector<double> remember() const { return {count_, mean_}; }
   void recall(const policy_memory& memory, const std::string& name) {
-    const auto kept = memory.find(name);
-    if (kept == memory.end() || kept->second.size() != 2) return;
-    const double count = kept->second[0], mean = kept->second[1];
-    if (count > 0 && mean >= 0 && cairn::detail::is_finite(count) && cairn::detail::is_finite(mean))
-      count_ = count, mean_ = mean;
+    const auto kept = cairn::detail::recalled(memory, name, 2);
+    if (!kept.empty() && kept[0] > 0 && kept[1] >= 0) count_ = kept[0], mean_ = kept[1];
   }
 
  private:

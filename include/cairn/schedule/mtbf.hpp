@@ -67,14 +67,10 @@ class mtbf_estimate {
 
   void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
   void recall(const policy_memory& memory) {
-    const auto kept = memory.find("failures");
-    if (kept == memory.end() || kept->second.size() != 2) return;
-    const double failures = kept->second[0], seconds = kept->second[1];
-    if (!(failures >= 0) || !(seconds >= 0) || !cairn::detail::is_finite(failures) ||
-        !cairn::detail::is_finite(seconds))
-      return;
-    failures_ = failures;
-    seconds_ = seconds;
+    const auto kept = cairn::detail::recalled(memory, "failures", 2);
+    if (kept.empty() || kept[0] < 0 || kept[1] < 0) return;
+    failures_ = kept[0];
+    seconds_ = kept[1];
     update();
   }
 

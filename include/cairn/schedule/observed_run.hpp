@@ -58,11 +58,8 @@ class iteration_times {
   void recall(const policy_memory& memory) {
     alone_.recall(memory, "iterations");
     beside_.recall(memory, "iterations_beside_saves");
-    const auto kept = memory.find("slowdown");
-    if (kept == memory.end() || kept->second.size() != 2) return;
-    const double taken = kept->second[0], background = kept->second[1];
-    if (cairn::detail::is_finite(taken) && cairn::detail::is_finite(background) && background >= 0)
-      taken_ = taken, background_ = background;
+    const auto kept = cairn::detail::recalled(memory, "slowdown", 2);
+    if (!kept.empty() && kept[1] >= 0) taken_ = kept[0], background_ = kept[1];
   }
 
  private:
@@ -248,11 +245,10 @@ class observed_run {
     iterations_.recall(memory);
     costs_.recall(memory);
     failures_.recall(memory);
-    const auto kept = memory.find("workers");
-    if (kept != memory.end() && kept->second.size() == 1) workers_ = sane_workers(kept->second[0]);
-    const auto interval = memory.find("interval");
-    if (interval != memory.end() && interval->second.size() == 1 && interval->second[0] > 0) {
-      interval_ = (std::min)(interval->second[0], longest_);
+    if (const auto kept = cairn::detail::recalled(memory, "workers", 1); !kept.empty())
+      workers_ = sane_workers(kept[0]);
+    if (const auto kept = cairn::detail::recalled(memory, "interval", 1); !kept.empty() && kept[0] > 0) {
+      interval_ = (std::min)(kept[0], longest_);
       has_saved_ = true;
     }
     measure();

@@ -10,7 +10,6 @@
 #include <optional>
 #include <vector>
 
-#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/fits/fit.hpp"
 
@@ -94,11 +93,8 @@ void fitted_curves::recall(const policy_memory& memory) {
   best_.reset();
   for (auto& one : fits_) one.is_start = false;
 
-  const auto kept = memory.find("loss_fits");
-  if (kept == memory.end()) return;
-  const auto& values = kept->second;
-  if (values.size() != 3 + 6 * size_) return;
-  if (!std::ranges::all_of(values, [](double v) { return cairn::detail::is_finite(v); })) return;
+  const auto values = cairn::detail::recalled(memory, "loss_fits", 3 + 6 * size_);
+  if (values.empty()) return;
   auto read = fits_;
   for (std::size_t i = 0; i < size_; ++i) {
     const double* from = values.data() + 3 + 6 * i;
