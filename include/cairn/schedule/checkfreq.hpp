@@ -44,8 +44,7 @@ class checkfreq {
   }
   void saved(const save_cost& cost) {
     run_.saved(cost);
-    budget_.saved(cost.kind,
-                  cost.stall_seconds + run_.iterations().slowdown() * (std::max)(cost.background_seconds, 0.0));
+    budget_.saved(cost.kind, run_.taken_by(cost));
   }
   [[nodiscard]] policy_memory remember() const {
     policy_memory memory;
