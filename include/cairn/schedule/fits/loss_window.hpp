@@ -26,6 +26,15 @@ struct loss_bucket {
   [[nodiscard]] double step() const noexcept { return step_sum / count; }
   [[nodiscard]] double loss() const noexcept { return loss_sum / count; }
 
+  /// Adds the losses of the next bucket.
+  void add(const loss_bucket& next) noexcept {
+    count += next.count;
+    last = next.last;
+    step_sum += next.step_sum;
+    loss_sum += next.loss_sum;
+    scatter_sum += next.scatter_sum;
+  }
+
   friend bool operator==(const loss_bucket&, const loss_bucket&) = default;
 };
 
@@ -52,17 +61,10 @@ class loss_window {
     previous_ = loss = without_spike(loss);
     const double scatter = size_ == 0 ? 0 : (loss - before) * (loss - before) / 2;
     if (size_ == 0) first_ = step;
-    if (size_ > 0 && step - begin_of(size_ - 1) <= share_ * (step - first_)) {
-      loss_bucket& newest = buckets_[size_ - 1];
-      newest.count += 1;
-      newest.last = step;
-      newest.step_sum += step;
-      newest.loss_sum += loss;
-      newest.scatter_sum += scatter;
-      return;
-    }
+    const loss_bucket next{1, step, step, loss, scatter};
+    if (size_ > 0 && step - begin_of(size_ - 1) <= share_ * (step - first_)) return buckets_[size_ - 1].add(next);
     while (size_ == capacity) coarsen();
-    buckets_[size_++] = {1, step, step, loss, scatter};
+    buckets_[size_++] = next;
   }
 
   [[nodiscard]] std::span<const loss_bucket> buckets() const noexcept { return std::span(buckets_).first(size_); }
@@ -125,16 +127,10 @@ class loss_window {
     std::size_t kept = 1;
     for (std::size_t i = 1; i < size_; ++i) {
       const loss_bucket next = buckets_[i];
-      loss_bucket& into = buckets_[kept - 1];
-      if (next.last - begin_of(kept - 1) > share_ * (next.last - first_)) {
+      if (next.last - begin_of(kept - 1) > share_ * (next.last - first_))
         buckets_[kept++] = next;
-        continue;
-      }
-      into.count += next.count;
-      into.last = next.last;
-      into.step_sum += next.step_sum;
-      into.loss_sum += next.loss_sum;
-      into.scatter_sum += next.scatter_sum;
+      else
+        buckets_[kept - 1].add(next);
     }
     size_ = kept;
   }
