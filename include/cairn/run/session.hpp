@@ -119,7 +119,6 @@ class session {
   void replace_work();
   void report_skipped(const observation& now);
   void report_hang() noexcept;
-  void set_work(std::unique_ptr<work> next) noexcept;
   template <class Phase>
   void run(Phase phase);
   /// Does one job of the background thread run all phases of the present work?
@@ -184,7 +183,6 @@ class session {
   history history_;
   std::unique_ptr<work> work_;                     // null: none is under way
   bool is_replacing_ = false;                      // the running save has replaced another one
-  bool is_hang_reported_ = false;                  // of the running save or merge
   std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
   // The votes.
   bool has_met_ = false;              // the ranks have compared their options

@@ -120,7 +120,7 @@ void session::copy(const std::shared_ptr<save_progress>& progress, any_state sta
     background_.wait();
     divide(*save);
     const auto plan = plan_copy(*save);
-    set_work(std::move(save));
+    work_ = std::move(save);
     stage(plan, stall);
   } catch (...) {
     const auto cause = std::current_exception();
@@ -186,7 +186,7 @@ save_report session::save_now(std::unique_ptr<work> save, const stopwatch& stall
                                                ? divide_evenly(job->what.leaves, parts != 0 ? parts : options_.shards)
                                                : division{save->share.pieces});
   save->shards_of_save = save->shards.size();
-  set_work(std::move(save));
+  work_ = std::move(save);
   try {
     start();
     while (work_ && work_->is_sync) {

@@ -17,12 +17,6 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The work that is under way from now on.
-void session::set_work(std::unique_ptr<work> next) noexcept {
-  work_ = std::move(next);
-  is_hang_reported_ = false;
-}
-
 /// Runs a phase of the work: in the background thread, or at once where the trainer waits for it. What fails is kept
 /// for the next vote.
 template <class Phase>
@@ -68,7 +62,7 @@ error session::failure_of(const work& all) const noexcept {
 /// The leader begins; alone, a merge in the background runs through.
 void session::start() {
   work_->phase = save_phase::copied;
-  is_hang_reported_ = false;
+  work_->is_hang_reported = false;
   record_.touch();
   if (!ranks_.is_leader()) return;
   run([this](work& all) {
@@ -254,14 +248,14 @@ void session::wait_for_background() noexcept {
 
 /// Reports, once per save or merge, that it makes no progress. A save held back by the rate limit does not hang.
 void session::report_hang() noexcept {
-  if (!options_.hang_timeout || !work_ || work_->is_sync || is_hang_reported_ || limiter_.is_holding()) return;
+  if (!options_.hang_timeout || !work_ || work_->is_sync || work_->is_hang_reported || limiter_.is_holding()) return;
   const double idle = record_.idle_seconds();
   if (idle < options_.hang_timeout->count()) return;
   try {
     auto what = history_.about(event::kind::hanging, policy_.saved_step());
     what.seconds = idle;
     record_.emit(what);
-    is_hang_reported_ = true;
+    work_->is_hang_reported = true;
   } catch (...) {  // no memory: the next call reports it
   }
 }
