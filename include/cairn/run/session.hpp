@@ -181,9 +181,8 @@ class session {
   // The work. The background thread uses it while it has a job.
   staging staging_;
   history history_;
-  std::unique_ptr<work> work_;                     // null: none is under way
-  bool is_replacing_ = false;                      // the running save has replaced another one
-  std::optional<std::uint64_t> reported_skipped_;  // step of the running save for which "skipped" was already reported
+  std::unique_ptr<work> work_;  // null: none is under way
+  bool is_replacing_ = false;   // the running save has replaced another one
   // The votes.
   bool has_met_ = false;              // the ranks have compared their options
   std::string call_;                  // whose round is under way, or was the last one

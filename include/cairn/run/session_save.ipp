@@ -229,7 +229,7 @@ void session::replace_work() {
 
 /// Reports, once per running save, that others are skipped because of it.
 void session::report_skipped(const observation& now) {
-  if (std::exchange(reported_skipped_, policy_.saved_step()) == policy_.saved_step()) return;
+  if (std::exchange(work_->is_skip_reported, true)) return;
   record_.count([](save_stats& all) { ++all.skipped; });
   auto what = history_.about(event::kind::skipped, now.step);
   what.message = "the save or merge of step " + std::to_string(policy_.saved_step()) + " is still running";

@@ -46,6 +46,7 @@ struct work {
   save_timeline times{};            // the background reads only `began`, which is set before it starts
   std::optional<save_kind> kind{};  // that the policy has chosen
   bool is_hang_reported = false;    // of the save or merge
+  bool is_skip_reported = false;    // that others are skipped because of it
 
   std::shared_ptr<save_job> job{};           // of a save
   rank_share share{};                        // what this process writes of it, in a group
