@@ -110,7 +110,7 @@ class session {
   void copy(const std::shared_ptr<save_progress>& progress, any_state state, const observation& now,
             std::optional<save_kind> kind, const stopwatch& stall);
   void stage(const staging_plan& plan, const stopwatch& stall);
-  save_report save_now(std::unique_ptr<work> save, const stopwatch& stall);
+  std::shared_ptr<save_progress> save_now(std::unique_ptr<work> save, const stopwatch& stall);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
   void set_background_hooks(save_job& job);
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);

@@ -212,11 +212,10 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     act_on(last);
   }
   if (work_) replace_work();
-  const auto progress = std::make_shared<save_progress>();
-  step_outcome outcome{.started = true, .save = save_handle(progress)};
+  auto progress = std::make_shared<save_progress>();
   if (!options_.asynchronous) {
     try {
-      progress->published(std::make_shared<save_report>(save_now(make_save(state, now, kind, false, true), stall)));
+      progress = save_now(make_save(state, now, kind, false, true), stall);
     } catch (...) {
       const auto cause = as_error(std::current_exception(), {call_});
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch)
@@ -224,11 +223,11 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
       policy_.delay_retry(false);
       progress->failed(cause);
     }
-    outcome.stall_seconds = stall.seconds();
-    return outcome;
+    return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(progress))};
   }
   if (is_pausing_)
     return {.skipped = true, .stall_seconds = stalled(stall)};  // the save that was waited for has failed
+  step_outcome outcome{.started = true, .save = save_handle(progress)};
   try {
     copy(progress, state, now, kind, stall);
     mine.copied = work_->hash;
@@ -250,7 +249,7 @@ save_report session::save(any_state state, const observation& now) {
   enter("save at step " + std::to_string(now.step));
   check_loss(now);
   const stopwatch stall;
-  return save_now(make_save(state, now, std::nullopt, true, true), stall);
+  return save_now(make_save(state, now, std::nullopt, true, true), stall)->get();
 }
 
 /// A signal has arrived at a rank, or the job ends soon: saves the state of this step before the deadline, raw if
@@ -279,13 +278,12 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
   auto save = make_save(state, now, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true, true);
   const bool has_memory = ranks_.from_leader([&] { return part_to_encode(*save->job) > 0; });
   if (!has_memory) save = make_save(state, now, save_kind::raw, true, true);
-  const auto progress = std::make_shared<save_progress>();
   const auto earlier = kept_failure_;
-  progress->published(std::make_shared<save_report>(save_now(std::move(save), stall)));
+  auto progress = save_now(std::move(save), stall);
   learn();
   kept_failure_ = earlier;
   preempted_step_ = now.step;
-  return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(progress)};
+  return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(progress))};
 }
 
 /// Adds the seconds since `since` to the stall statistics, and returns them.

@@ -174,10 +174,11 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
   if (plan.in_parts) save.times.copied = policy_.seconds();
 }
 
-/// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
-save_report session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
+/// Saves from the state's own memory while the trainer waits; returns the handle of the published save. A merge that is
+/// due runs in the background afterwards.
+std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
   const auto job = save->job;
-  const auto progress = save->progress;
+  auto progress = save->progress;
   record_.emit(history_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   const auto parts = ranks_.is_alone() ? parts_of(*job) : 0;
@@ -200,7 +201,7 @@ save_report session::save_now(std::unique_ptr<work> save, const stopwatch& stall
   const double now = policy_.seconds();
   policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
   stalled(stall);
-  return progress->get();
+  return progress;
 }
 
 // The work that runs when a new save is due.
