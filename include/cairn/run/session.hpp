@@ -102,13 +102,12 @@ class session {
   double stalled(const stopwatch& since);
 
   // A save or merge (session_work.ipp).
-  [[nodiscard]] std::shared_ptr<save_job> make_job(any_state state, const observation& now,
-                                                   std::optional<save_kind> kind, bool ends_run);
-  [[nodiscard]] std::unique_ptr<work> make_save(any_state state, const observation& now, std::optional<save_kind> kind,
-                                                bool ends_run, bool is_sync);
+  [[nodiscard]] std::shared_ptr<save_job> describe_job(any_state state, const observation& now);
+  void choose_how(save_job& job, std::optional<save_kind> kind, bool ends_run);
+  [[nodiscard]] std::unique_ptr<work> make_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind,
+                                                bool ends_run);
   void divide(work& save);
-  void copy(const std::shared_ptr<save_progress>& progress, any_state state, const observation& now,
-            std::optional<save_kind> kind, const stopwatch& stall);
+  void copy(std::unique_ptr<work> save, any_state state, const observation& now, const stopwatch& stall);
   void stage(const staging_plan& plan, const stopwatch& stall);
   std::shared_ptr<save_progress> save_now(std::unique_ptr<work> save, const stopwatch& stall);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
@@ -145,7 +144,7 @@ class session {
   // Memory (session_memory.ipp).
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
-  [[nodiscard]] double part_to_encode(const save_job& job) const noexcept;
+  [[nodiscard]] bool has_memory_to_encode(const save_job& job) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const work& save) const;
   [[nodiscard]] std::size_t parts_of(const save_job& job);
   [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);

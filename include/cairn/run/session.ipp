@@ -212,10 +212,12 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     act_on(last);
   }
   if (work_) replace_work();
-  auto progress = std::make_shared<save_progress>();
+  auto save = std::make_unique<work>();
+  auto progress = save->progress;
   if (!options_.asynchronous) {
     try {
-      progress = save_now(make_save(state, now, kind, false, true), stall);
+      auto job = ranks_.all([&] { return describe_job(state, now); });
+      progress = save_now(make_save(std::move(job), kind, false), stall);
     } catch (...) {
       const auto cause = as_error(std::current_exception(), {call_});
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch)
@@ -229,7 +231,8 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     return {.skipped = true, .stall_seconds = stalled(stall)};  // the save that was waited for has failed
   step_outcome outcome{.started = true, .save = save_handle(progress)};
   try {
-    copy(progress, state, now, kind, stall);
+    save->kind = kind;
+    copy(std::move(save), state, now, stall);
     mine.copied = work_->hash;
     mine.saves_copy = ranks_.is_leader();
     outcome.stall_seconds = work_->times.stall_seconds = stalled(stall);
@@ -249,7 +252,8 @@ save_report session::save(any_state state, const observation& now) {
   enter("save at step " + std::to_string(now.step));
   check_loss(now);
   const stopwatch stall;
-  return save_now(make_save(state, now, std::nullopt, true, true), stall)->get();
+  auto job = ranks_.all([&] { return describe_job(state, now); });
+  return save_now(make_save(std::move(job), std::nullopt, true), stall)->get();
 }
 
 /// A signal has arrived at a rank, or the job ends soon: saves the state of this step before the deadline, raw if
@@ -275,9 +279,9 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
     if (ranks_.is_broken() || work_) throw;
     kept_failure_ = cause;
   }
-  auto save = make_save(state, now, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true, true);
-  const bool has_memory = ranks_.from_leader([&] { return part_to_encode(*save->job) > 0; });
-  if (!has_memory) save = make_save(state, now, save_kind::raw, true, true);
+  const auto job = ranks_.all([&] { return describe_job(state, now); });
+  auto save = make_save(job, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true);
+  if (!ranks_.from_leader([&] { return has_memory_to_encode(*job); })) save = make_save(job, save_kind::raw, true);
   const auto earlier = kept_failure_;
   auto progress = save_now(std::move(save), stall);
   learn();

@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/run/own_state.hpp"
@@ -69,13 +70,13 @@ staging_plan session::plan_copy(const work& save) const {
   return plan;
 }
 
-/// What part of a save without a copy fits: 1 is all; 0: not even a small one: the save would throw errc::no_memory.
-double session::part_to_encode(const save_job& job) const noexcept {
+/// Whether a save without a copy would find memory for a part of it, at least.
+bool session::has_memory_to_encode(const save_job& job) const noexcept {
   try {
-    const auto fits = fit_save(job, 0, 1);
-    return fits ? fits->part : 1;
+    std::ignore = fit_save(job, 0, 1);
+    return true;
   } catch (...) {
-    return 0;
+    return false;
   }
 }
 

@@ -19,9 +19,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Describes the state and builds the job of its save from the options and the kind that the policy has chosen.
-std::shared_ptr<save_job> session::make_job(any_state state, const observation& now, std::optional<save_kind> kind,
-                                            bool ends_run) {
+/// The job of a save of the state, but for how it is stored.
+std::shared_ptr<save_job> session::describe_job(any_state state, const observation& now) {
   auto job = std::make_shared<save_job>();
   try {
     job->name = checkpoint_name(now.step);
@@ -35,20 +34,21 @@ std::shared_ptr<save_job> session::make_job(any_state state, const observation& 
   } catch (...) {
     throw error(failed(now.step, std::current_exception()));
   }
-  job->info = {now.step, now.metrics, policy_.notes(now.step, ends_run, record_), options_.metadata};
+  job->info = {.step = now.step, .metrics = now.metrics, .metadata = options_.metadata};
   for (const auto& each : job->what.leaves)
     if (const auto at = earlier_losses_.find(each.path); at != earlier_losses_.end()) job->restored.insert(*at);
   if (now.loss) job->info.metrics["loss"] = *now.loss;
-  job->codecs = options_.codecs;
-  job->chain = options_.chain;
-  if (kind == save_kind::whole) job->chain.anchor_every = 1;
-  if (kind == save_kind::raw) {
-    job->codecs = {{"*", raw_codec()}};
-    job->chain.anchor_every = 1;
-  }
   job->threads = options_.threads;
   has_run_ = true;
   return job;
+}
+
+/// How the state is stored, from the options and the kind that the policy has chosen, and what the policy remembers.
+void session::choose_how(save_job& job, std::optional<save_kind> kind, bool ends_run) {
+  job.info.notes = policy_.notes(job.info.step, ends_run, record_);
+  job.codecs = kind == save_kind::raw ? codec_rules{{"*", raw_codec()}} : options_.codecs;
+  job.chain = options_.chain;
+  if (kind == save_kind::raw || kind == save_kind::whole) job.chain.anchor_every = 1;
 }
 
 /// Counts and reports a save that failed before there was work, and returns its error.
@@ -81,14 +81,17 @@ std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const sav
   };
 }
 
-/// A save on which all ranks agree: with the same plan, of a state that is the same at all but for what one alone has.
-std::unique_ptr<work> session::make_save(any_state state, const observation& now, std::optional<save_kind> kind,
-                                         bool ends_run, bool is_sync) {
+/// A save that the trainer waits for, on which all ranks agree: with the same plan, of a state that is the same at all
+/// but for what one alone has.
+std::unique_ptr<work> session::make_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind, bool ends_run) {
   auto made = std::make_unique<work>();
-  made->is_sync = is_sync;
+  made->is_sync = true;
   made->kind = kind;
-  made->job = ranks_.all([&] { return make_job(state, now, kind, ends_run); });
-  ranks_.all([&] { divide(*made); });
+  made->job = std::move(job);
+  ranks_.all([&] {
+    choose_how(*made->job, kind, ends_run);
+    divide(*made);
+  });
   if (ranks_.is_same(made->hash)) return made;
   shares_.forget();
   history_.base().clear();
@@ -107,12 +110,9 @@ void session::divide(work& save) {
 }
 
 /// Copies what this process writes, and starts the save of the copy. What fails here is thrown at once.
-void session::copy(const std::shared_ptr<save_progress>& progress, any_state state, const observation& now,
-                   std::optional<save_kind> kind, const stopwatch& stall) {
-  auto save = std::make_unique<work>();
-  save->progress = progress;
-  save->kind = kind;
-  save->job = make_job(state, now, kind, false);
+void session::copy(std::unique_ptr<work> save, any_state state, const observation& now, const stopwatch& stall) {
+  save->job = describe_job(state, now);
+  choose_how(*save->job, save->kind, false);
   set_background_hooks(*save->job);
   record_.emit(history_.about(event::kind::started, *save->job));
   limiter_.begin(options_.max_bytes_per_second);
