@@ -2,7 +2,6 @@
 // Saves arrays by their names, for programs that do not have the C++ types of a state: bindings, converters, tools.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>

@@ -2,7 +2,6 @@
 // Which differences of shape between a checkpoint and a state a load accepts, and which elements it loads then.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

@@ -2,7 +2,6 @@
 // Definitions of inspect.hpp.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <optional>

@@ -13,7 +13,6 @@
 #include "cairn/chain/encode_source.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/report.hpp"
 #include "cairn/once/inspect.ipp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"

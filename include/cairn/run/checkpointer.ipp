@@ -2,7 +2,6 @@
 // Definitions of checkpointer.hpp, and of save_handle of report.hpp.
 #pragma once
 
-#include <memory>
 #include <utility>
 
 #include "cairn/checkpointer.hpp"

@@ -18,7 +18,6 @@
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/save_job.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/piece.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/group/team.hpp"
@@ -26,10 +25,7 @@
 #include "cairn/report.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/index.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/store/retention.hpp"
-#include "cairn/store/shard.hpp"
 
 namespace cairn::inline v0_1::detail {
 

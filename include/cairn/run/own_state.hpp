@@ -18,7 +18,6 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/state/base.hpp"
 #include "cairn/store/index.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"

@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,9 +17,6 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/state/base.hpp"
-#include "cairn/store/index.hpp"
-#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "cairn/chain/leaf_encoder.hpp"

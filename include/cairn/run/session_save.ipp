@@ -3,7 +3,6 @@
 // that; and whether one is made while another runs.
 #pragma once
 
-#include <algorithm>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -15,7 +14,7 @@
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
-#include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
 
 namespace cairn::inline v0_1::detail {
 

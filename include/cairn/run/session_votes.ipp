@@ -11,7 +11,6 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "cairn/core/as_error.hpp"

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <tuple>

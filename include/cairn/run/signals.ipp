@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "cairn/core/error.hpp"

@@ -25,7 +25,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/encode_source.hpp"

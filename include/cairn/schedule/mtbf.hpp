@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <string>
 
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
