@@ -2,13 +2,8 @@
 // Definitions of error.hpp and as_error.hpp: texts of unknown origin, advice about files, and other exceptions.
 #pragma once
 
-#include <cerrno>
-#include <cstdint>
 #include <exception>
-#include <initializer_list>
 #include <new>
-#include <string>
-#include <system_error>
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -4,13 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/as_error.hpp"

@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "cairn/arrays.hpp"

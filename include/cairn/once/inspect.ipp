@@ -2,12 +2,8 @@
 // Definitions of inspect.hpp.
 #pragma once
 
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/reader.hpp"

@@ -3,10 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "cairn/arrays.hpp"
 #include "cairn/chain/reader.hpp"

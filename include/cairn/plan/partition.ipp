@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/plan/partition.hpp"
 
 namespace cairn::inline v0_1::plan {

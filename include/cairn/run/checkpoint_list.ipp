@@ -3,9 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <exception>
-#include <set>
-#include <string_view>
 #include <utility>
 
 #include "cairn/core/as_error.hpp"

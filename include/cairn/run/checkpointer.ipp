@@ -2,8 +2,6 @@
 // Definitions of checkpointer.hpp, and of save_handle of report.hpp.
 #pragma once
 
-#include <utility>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/group/base.hpp"
 #include "cairn/store/directory.hpp"

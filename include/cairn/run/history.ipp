@@ -3,15 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/core/float_bits.hpp"
-#include "cairn/chain/attempt.hpp"
 #include "cairn/run/history.hpp"
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/replica_check.hpp"

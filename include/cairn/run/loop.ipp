@@ -3,16 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <numeric>
-#include <span>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/loop.hpp"
 #include "cairn/state/walk.hpp"

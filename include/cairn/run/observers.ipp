@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdint>
-#include <cstdio>
-#include <string>
 #include <string_view>
 
 #include "cairn/observers.hpp"

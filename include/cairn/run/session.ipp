@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string>
-#include <utility>
 
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/run/check_options.hpp"

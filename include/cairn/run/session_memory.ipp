@@ -3,11 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <exception>
-#include <limits>
-#include <optional>
-#include <string>
 #include <tuple>
 
 #include "cairn/chain/leaf_encoder.hpp"

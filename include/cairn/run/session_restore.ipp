@@ -2,10 +2,8 @@
 // Definitions of session.hpp: restores, and how the run continues after them.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string_view>
-#include <utility>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/run/session.hpp"

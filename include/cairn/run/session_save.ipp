@@ -3,14 +3,6 @@
 // that; and whether one is made while another runs.
 #pragma once
 
-#include <exception>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"

@@ -8,10 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/checksum.hpp"
@@ -19,7 +15,6 @@
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/preempt_plan.hpp"
 #include "cairn/run/session.hpp"
-#include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
 

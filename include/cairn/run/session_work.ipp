@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
-#include <span>
-#include <string>
 #include <tuple>
-#include <utility>
 
 #include "cairn/core/as_error.hpp"
 #include "cairn/run/session.hpp"

@@ -8,7 +8,6 @@
 #include <mutex>
 #include <thread>
 
-#include "cairn/core/error.hpp"
 #include "cairn/run/signal_watch.hpp"
 #include "cairn/signals.hpp"
 

@@ -3,11 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstddef>
-#include <initializer_list>
-#include <optional>
 #include <vector>
 
 #include "cairn/schedule/fits/estimators.hpp"

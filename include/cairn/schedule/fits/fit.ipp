@@ -2,18 +2,11 @@
 // Definitions of fit.hpp: variable projection, Gauss-Newton, Huber's weights.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
 #include <limits>
 #include <numeric>
-#include <optional>
-#include <span>
 
 #include <range/v3/numeric/accumulate.hpp>
 
-#include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/fit.hpp"
 
 namespace cairn::inline v0_1::schedule {
