@@ -131,7 +131,7 @@ class session {
   void write(work& all);
   void publish(work& all, std::span<const std::string> records);
   void run_through(work& all);
-  void published(work& all, const published_checkpoint& made);
+  void published(work& all);
   void count_save(work& save);
   [[nodiscard]] bool begin_merge(work& all);
   [[nodiscard]] error failure_of(const work& all) const noexcept;

@@ -65,10 +65,7 @@ void session::begin_round(const std::string& call, vote mine) {
 verdict session::take_verdict() {
   if (deferred_) return *std::exchange(deferred_, std::nullopt);
   try {
-    ballot largest{};
-    const auto numbers = ranks_.end_round();
-    std::copy_n(numbers.begin(), largest.size(), largest.begin());
-    return read_ballots(largest, ranks_.size());
+    return read_ballots(ranks_.end_round(), ranks_.size());
   } catch (const error& cause) {
     drop_work(cause);
     throw;
@@ -184,7 +181,7 @@ void session::advance(const verdict& last) {
     const auto text = ranks_.broadcast(all.published, 0, last.published);
     if (!ranks_.is_leader()) {
       all.made = read_published(text);
-      published(all, *all.made);
+      published(all);
     }
     if (all.is_merge()) return end_work();
     if (!ranks_.is_alone()) shares_.saved(*all.job, std::move(all.made->stored));

@@ -113,19 +113,19 @@ void session::publish(work& all, std::span<const std::string> records) {
   all.part->unite(records);
   if (!all.is_merge()) history_.check_replicas(*all.job, all.encodes->samples());
   all.made = all.part->publish();
-  published(all, *all.made);
+  published(all);
   all.published = ranks_.is_alone() ? "1" : write_published(*all.made);
   std::ignore = history_.checkpoints().prune();
 }
 
 /// At the leader in `publish`, and then at the others: the checkpoint is published.
-void session::published(work& all, const published_checkpoint& made) {
+void session::published(work& all) {
   if (all.is_merge()) {
-    history_.merged(all.merges->published(made));
+    history_.merged(all.merges->published(*all.made));
     record_.count([](save_stats& stats) { ++stats.merged; });
   } else {
     const auto report = std::make_shared<save_report>();
-    *report = history_.saved(*all.job, all.encodes->published(made));
+    *report = history_.saved(*all.job, all.encodes->published(*all.made));
     all.report = report;
   }
   all.part.reset();

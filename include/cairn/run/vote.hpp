@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "cairn/schedule/base.hpp"
 
@@ -84,7 +85,7 @@ struct verdict {
 }
 
 /// The verdict of `size` ranks, from the largest number of each field over all ballots.
-[[nodiscard]] inline verdict read_ballots(const ballot& largest, unsigned size) noexcept {
+[[nodiscard]] inline verdict read_ballots(std::span<const std::uint64_t> largest, unsigned size) noexcept {
   verdict all;
   all.is_same_call = largest[0] == ~largest[1];
   all.is_same_copy = largest[2] == ~largest[3];
