@@ -112,11 +112,7 @@ std::uint64_t checkpoint_list::prune() noexcept {
   } catch (...) {  // the save has succeeded; the next one retries
     const auto cause = as_error(std::current_exception(), {"the checkpoints are not removed"});
     try {
-      emit({.what = event::kind::failed,
-            .checkpoint = store_.location(),
-            .step = newest_step_.value_or(0),
-            .message = std::string(cause.sentence()),
-            .code = cause.code()});
+      emit(failure_event(store_.location(), newest_step_.value_or(0), cause));
     } catch (...) {  // no memory
     }
     return 0;
@@ -164,11 +160,7 @@ checkpoint_list::removed checkpoint_list::remove(const std::vector<removal>& pla
     try {
       store_.remove(each.name);
     } catch (const error& cause) {
-      emit({.what = event::kind::failed,
-            .checkpoint = path,
-            .step = found.entry.step,
-            .message = std::string(cause.sentence()),
-            .code = cause.code()});
+      emit(failure_event(path, found.entry.step, cause));
       if (!done.failure) done.failure = cause;
       stays();
       continue;

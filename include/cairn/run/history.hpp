@@ -29,6 +29,15 @@
 
 namespace cairn::inline v0_1::detail {
 
+/// The event of an error about a checkpoint, or about several in the store at this path.
+[[nodiscard]] inline event failure_event(const std::string& path, std::uint64_t step, const error& cause) {
+  return {.what = event::kind::failed,
+          .checkpoint = path,
+          .step = step,
+          .message = std::string(cause.sentence()),
+          .code = cause.code()};
+}
+
 /// Not thread-safe, except where it says "any thread".
 class checkpoint_list {
  public:

@@ -117,10 +117,9 @@ event history::about(event::kind what, std::uint64_t step) const {
 }
 
 event history::about(event::kind what, const save_job& job) const {
-  return {.what = what,
-          .checkpoint = store_.location() + "/" + job.name,
-          .step = job.info.step,
-          .total = job.state_bytes()};
+  auto made = about(what, job.info.step);
+  made.total = job.state_bytes();
+  return made;
 }
 
 error history::failed(event what, const std::exception_ptr& cause) const {
@@ -137,10 +136,8 @@ error history::failed(event what, const std::exception_ptr& cause) const {
 
 void history::merge_failed(const error& cause) const {
   if (cause.code() == errc::cancelled) return;
-  auto what = about(event::kind::failed, parse_checkpoint_name(base_.parent()->name).value_or(0));
-  what.message = std::string(cause.sentence());
-  what.code = cause.code();
-  emit(what);
+  const auto step = parse_checkpoint_name(base_.parent()->name).value_or(0);
+  emit(failure_event(store_.location() + "/" + checkpoint_name(step), step, cause));
 }
 
 /// Excludes other processes, which may have saved until now.
