@@ -138,16 +138,16 @@ inline std::vector<std::string> exported_headers(const std::vector<exported_file
   return headers;
 }
 
+inline void write_at(stores::detail::file_sink& file, std::uint64_t at, std::span<const std::byte> bytes) {
+  file.write(at, std::span(&bytes, 1));
+}
+
 /// Writes the header, and reads and writes the arrays in groups.
 template <class OnBytes>
 void write_exported(const chain_reader& from, const exported_file_plan& plan, std::string_view header,
                     const export_options& options, stores::detail::file_sink& file, const OnBytes& on_bytes) {
   constexpr std::uint64_t group_bytes = std::uint64_t{64} << 20U;
-  const auto write = [&](std::uint64_t at, std::span<const std::byte> bytes) {
-    const std::span<const std::byte> one[] = {bytes};
-    file.write(at, one);
-  };
-  write(0, std::as_bytes(std::span(header)));
+  write_at(file, 0, std::as_bytes(std::span(header)));
   const auto& tensors = plan.header.tensors;
   page_buffer memory;
   for (std::size_t first = 0, end = 0; first < tensors.size(); first = end) {
@@ -160,7 +160,7 @@ void write_exported(const chain_reader& from, const exported_file_plan& plan, st
       requests.push_back({plan.leaves[i], {tensor.type, tensor.shape, bytes.data() + (tensor.begin - begin), {}}});
     }
     from.read(requests, {.threads = options.threads});
-    write(header.size() + begin, bytes);
+    write_at(file, header.size() + begin, bytes);
     on_bytes(bytes.size());
   }
   file.finish();
@@ -168,8 +168,7 @@ void write_exported(const chain_reader& from, const exported_file_plan& plan, st
 
 inline void write_exported_index(stores::detail::replaced_files& made, std::string_view text) {
   auto file = made.make(std::string(exported_index), text.size());
-  const std::span<const std::byte> one[] = {std::as_bytes(std::span(text))};
-  file.write(0, one);
+  write_at(file, 0, std::as_bytes(std::span(text)));
   file.finish();
 }
 

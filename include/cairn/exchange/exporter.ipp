@@ -2,7 +2,6 @@
 // Definitions of exporter.hpp.
 #pragma once
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -16,6 +15,7 @@
 #include "cairn/exporter.hpp"
 #include "cairn/exchange/export.ipp"
 #include "cairn/store/directory.hpp"
+#include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/paths.hpp"
 #include "cairn/system/start_thread.hpp"
@@ -74,14 +74,14 @@ class exporter::worker {
   /// Exports a checkpoint, and returns the event of it.
   [[nodiscard]] event exported(const event& of) const {
     event made{.what = event::kind::exported, .checkpoint = of.checkpoint, .step = of.step};
-    const auto began = std::chrono::steady_clock::now();
+    const cairn::detail::stopwatch watch;
     try {
+      const auto place = cairn::detail::split_path(of.checkpoint);
       made.message = options_.directory;
-      if (options_.every_steps) made.message += '/' + cairn::detail::split_path(of.checkpoint).name;
+      if (options_.every_steps) made.message += '/' + place.name;
       const auto write = [&](const auto& reader) {
         made.bytes = export_safetensors(checkpoint(reader), made.message, options_.how).bytes;
       };
-      const auto place = cairn::detail::split_path(of.checkpoint);
       cairn::detail::team alone;
       cairn::detail::with_reader(  // it may be merged meanwhile
           stores::directory(place.directory), [&] { return place.name; }, options_.codecs, alone, write);
@@ -90,7 +90,7 @@ class exporter::worker {
       made.message =
           cairn::detail::as_error(std::current_exception(), {of.checkpoint, " cannot be exported"}).sentence();
     }
-    made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    made.seconds = watch.seconds();
     return made;
   }
 
