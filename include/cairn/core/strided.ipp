@@ -34,45 +34,38 @@ std::pair<const std::byte*, const std::byte*> address_range(const memory_view& v
   return {begin, end + (view.contiguous() ? view.bytes() : size_of(view.type))};
 }
 
-enum class strided_direction { gather, scatter };
-
-template <strided_direction Direction>
-using packed_pointer = std::conditional_t<Direction == strided_direction::gather, std::byte*, const std::byte*>;
-
-template <strided_direction Direction>
-void move_run(std::byte* strided, packed_pointer<Direction> packed, std::size_t bytes) noexcept {
-  if constexpr (Direction == strided_direction::gather)
-    std::memcpy(packed, strided, bytes);
-  else
+/// Copies from the strided memory to the packed one, or, where that is const, the other way.
+template <class Byte>
+void move_run(std::byte* strided, Byte* packed, std::size_t bytes) noexcept {
+  if constexpr (std::is_const_v<Byte>)
     std::memcpy(strided, packed, bytes);
+  else
+    std::memcpy(packed, strided, bytes);
 }
 
-template <strided_direction Direction, std::size_t Bytes>
-void move_row_of(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t runs) noexcept {
-  for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += Bytes)
-    move_run<Direction>(strided, packed, Bytes);
+template <std::size_t Bytes, class Byte>
+void move_row_of(std::byte* strided, std::int64_t stride, Byte* packed, std::size_t runs) noexcept {
+  for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += Bytes) move_run(strided, packed, Bytes);
 }
 
 /// Moves `runs` runs of `bytes` each; the usual sizes compile to plain loads and stores.
-template <strided_direction Direction>
-void move_row(std::byte* strided, std::int64_t stride, packed_pointer<Direction> packed, std::size_t bytes,
-              std::size_t runs) noexcept {
+template <class Byte>
+void move_row(std::byte* strided, std::int64_t stride, Byte* packed, std::size_t bytes, std::size_t runs) noexcept {
   switch (bytes) {
     case 1:
-      return move_row_of<Direction, 1>(strided, stride, packed, runs);
+      return move_row_of<1>(strided, stride, packed, runs);
     case 2:
-      return move_row_of<Direction, 2>(strided, stride, packed, runs);
+      return move_row_of<2>(strided, stride, packed, runs);
     case 4:
-      return move_row_of<Direction, 4>(strided, stride, packed, runs);
+      return move_row_of<4>(strided, stride, packed, runs);
     case 8:
-      return move_row_of<Direction, 8>(strided, stride, packed, runs);
+      return move_row_of<8>(strided, stride, packed, runs);
     case 12:
-      return move_row_of<Direction, 12>(strided, stride, packed, runs);
+      return move_row_of<12>(strided, stride, packed, runs);
     case 16:
-      return move_row_of<Direction, 16>(strided, stride, packed, runs);
+      return move_row_of<16>(strided, stride, packed, runs);
     default:
-      for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += bytes)
-        move_run<Direction>(strided, packed, bytes);
+      for (std::size_t i = 0; i < runs; ++i, strided += stride, packed += bytes) move_run(strided, packed, bytes);
   }
 }
 
@@ -90,14 +83,13 @@ struct inner_runs {
   return split;
 }
 
-template <strided_direction Direction>
-void move_range(const memory_view& view, std::uint64_t first_byte, packed_pointer<Direction> packed,
-                std::size_t bytes) {
+template <class Byte>
+void move_range(const memory_view& view, std::uint64_t first_byte, Byte* packed, std::size_t bytes) {
   if (bytes == 0) return;
-  if (view.contiguous()) return move_run<Direction>(view.memory + first_byte, packed, bytes);
+  if (view.contiguous()) return move_run(view.memory + first_byte, packed, bytes);
 
   const auto [dims, run_bytes] = split_packed_tail(view);
-  if (dims == 0) return move_run<Direction>(view.memory + first_byte, packed, bytes);
+  if (dims == 0) return move_run(view.memory + first_byte, packed, bytes);
 
   std::vector<std::uint64_t> at(dims);  // the coordinates of the current run
   std::uint64_t run = first_byte / run_bytes;
@@ -112,13 +104,13 @@ void move_range(const memory_view& view, std::uint64_t first_byte, packed_pointe
     std::size_t moved = 0;
     if (within != 0 || bytes < run_bytes) {  // within one run
       moved = std::min(run_bytes - within, bytes);
-      move_run<Direction>(from + within, packed, moved);
+      move_run(from + within, packed, moved);
       if (within + moved < run_bytes) return;
       within = 0;
     } else {  // whole runs to the end of the row
       runs = std::min<std::size_t>(view.shape[dims - 1] - at[dims - 1], bytes / run_bytes);
       moved = runs * run_bytes;
-      move_row<Direction>(from, row_stride, packed, run_bytes, runs);
+      move_row(from, row_stride, packed, run_bytes, runs);
     }
     packed += moved;
     bytes -= moved;
@@ -128,7 +120,7 @@ void move_range(const memory_view& view, std::uint64_t first_byte, packed_pointe
 }
 
 void gather(const memory_view& view, std::uint64_t first_element, std::span<std::byte> out) {
-  move_range<strided_direction::gather>(view, first_element * size_of(view.type), out.data(), out.size());
+  move_range(view, first_element * size_of(view.type), out.data(), out.size());
 }
 
 void scatter(const memory_view& view, std::uint64_t first_element, std::span<const std::byte> in) {
@@ -136,7 +128,7 @@ void scatter(const memory_view& view, std::uint64_t first_element, std::span<con
 }
 
 void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in) {
-  move_range<strided_direction::scatter>(view, first_byte, in.data(), in.size());
+  move_range(view, first_byte, in.data(), in.size());
 }
 
 }  // namespace cairn::inline v0_1::detail
