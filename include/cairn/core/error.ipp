@@ -122,12 +122,8 @@ std::string io_advice(std::string path, int number) {
 inline const error no_memory(errc::no_memory, "not enough memory");
 
 error as_error(const std::exception_ptr& cause, std::initializer_list<sentence_part> what) noexcept try {
-  const auto with = [&](errc code, sentence_part rest) {
-    std::string text;
-    for (const auto& part : what) part.append_to(text);
-    text += ": ";
-    rest.append_to(text);
-    return error(code, text);
+  const auto with = [&](errc code, std::string_view rest) {
+    return error(code, sentence(what) + ": " + std::string(rest));
   };
   try {
     std::rethrow_exception(cause);
@@ -136,9 +132,9 @@ error as_error(const std::exception_ptr& cause, std::initializer_list<sentence_p
   } catch (const std::bad_alloc&) {
     return with(errc::no_memory, "not enough memory");
   } catch (const std::system_error& other) {  // of a user's store, or a thread that cannot be started
-    return with(errc::io, std::string_view(other.what()));
+    return with(errc::io, other.what());
   } catch (const std::exception& other) {
-    return with(errc::invalid, std::string_view(other.what()));
+    return with(errc::invalid, other.what());
   } catch (...) {
     return with(errc::invalid, "something was thrown that is no std::exception");
   }
