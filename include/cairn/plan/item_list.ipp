@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of plan/item_list.hpp.
+// Definitions of plan/partition.hpp: the leaves and their items.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of checkpoint_list.hpp.
+// Definitions of history.hpp: which checkpoints are there, and which are removed.
 #pragma once
 
 #include <algorithm>

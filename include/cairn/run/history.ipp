@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of history.hpp.
+// Definitions of history.hpp: restores, and what a save and a merge change.
 #pragma once
 
 #include <algorithm>
