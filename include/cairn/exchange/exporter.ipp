@@ -48,12 +48,10 @@ class exporter::worker {
     notify(what);
     const bool is_due = !options_.every_steps || what.step % *options_.every_steps == 0;
     if (what.what != event::kind::published || !is_due || !owner_.is_here()) return;
-    {
-      const std::lock_guard lock(changing_);
-      if (!options_.every_steps) pending_.clear();  // the newest one replaces what has not begun
-      pending_.push_back(what);
-      if (!thread_) thread_ = std::make_unique<std::thread>(cairn::detail::start_thread([this] { run(); }));
-    }
+    const std::lock_guard lock(changing_);
+    if (!options_.every_steps) pending_.clear();  // the newest one replaces what has not begun
+    pending_.push_back(what);
+    if (!thread_) thread_ = std::make_unique<std::thread>(cairn::detail::start_thread([this] { run(); }));
     changed_.notify_all();
   }
 

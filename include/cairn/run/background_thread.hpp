@@ -40,10 +40,8 @@ class background_thread {
     } catch (const std::system_error&) {
       return job();
     }
-    {
-      const std::lock_guard lock(mutex_);
-      job_ = std::move(job);
-    }
+    const std::lock_guard lock(mutex_);
+    job_ = std::move(job);
     changed_.notify_all();
   }
 

@@ -36,19 +36,15 @@ class rate_limiter {
 
   /// The save ends at its next `check` or `wait_until_allowed`.
   void cancel() {
-    {
-      const std::lock_guard lock(mutex_);
-      cancelled_ = true;
-    }
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
     changed_.notify_all();
   }
 
   /// Removes the limit for the rest of this save.
   void remove_limit() {
-    {
-      const std::lock_guard lock(mutex_);
-      bytes_per_second_.reset();
-    }
+    const std::lock_guard lock(mutex_);
+    bytes_per_second_.reset();
     changed_.notify_all();
   }
 

@@ -56,10 +56,8 @@ class save_progress {
  private:
   template <class Change>
   void end(const Change& change) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!has_ended()) change();
-    }
+    const std::lock_guard lock(mutex_);
+    if (!has_ended()) change();
     ended_.notify_all();
   }
   [[nodiscard]] bool has_ended() const noexcept { return report_ != nullptr || failure_; }
