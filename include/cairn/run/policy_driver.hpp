@@ -144,7 +144,10 @@ class policy_driver {
       policy_.restarted(how);
     } catch (...) {
       emit_failure(hook, loaded.step, record);
-      reset_policy();
+      try {
+        policy_ = chosen_;
+      } catch (...) {  // it cannot be copied, and keeps what it has learned
+      }
     }
   }
 
@@ -184,13 +187,6 @@ class policy_driver {
       return {cause.code(), sentence({"the policy's ", hook, " has failed: ", cause.sentence()})};
     } catch (...) {  // no memory
       return cause;
-    }
-  }
-  /// Drops what the policy has learned, unless the policy cannot be copied.
-  void reset_policy() noexcept {
-    try {
-      policy_ = chosen_;
-    } catch (...) {
     }
   }
   void emit_failure(std::string_view hook, std::uint64_t step, run_record& record) const noexcept {
