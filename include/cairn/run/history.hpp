@@ -161,8 +161,8 @@ class history {
   std::uint64_t remove_after(std::uint64_t step);
 
   /// An event about the checkpoint of a step, or about the save of a job. Any thread.
-  [[nodiscard]] event about(event::kind what, std::uint64_t step) const;
-  [[nodiscard]] event about(event::kind what, const save_job& job) const;
+  [[nodiscard]] event about(event::kind what, std::uint64_t step, std::string message = {}) const;
+  [[nodiscard]] event about(event::kind what, const save_job& job, std::string message = {}) const;
   /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
   [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const;
   /// Reports a merge that has failed.

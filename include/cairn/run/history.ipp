@@ -112,12 +112,15 @@ std::optional<load_report> history::restore_by(any_mutable_state state, const st
   return report;
 }
 
-event history::about(event::kind what, std::uint64_t step) const {
-  return {.what = what, .checkpoint = store_.location() + "/" + checkpoint_name(step), .step = step};
+event history::about(event::kind what, std::uint64_t step, std::string message) const {
+  return {.what = what,
+          .checkpoint = store_.location() + "/" + checkpoint_name(step),
+          .step = step,
+          .message = std::move(message)};
 }
 
-event history::about(event::kind what, const save_job& job) const {
-  auto made = about(what, job.info.step);
+event history::about(event::kind what, const save_job& job, std::string message) const {
+  auto made = about(what, job.info.step, std::move(message));
   made.total = job.state_bytes();
   return made;
 }
@@ -176,9 +179,7 @@ void history::check_replicas(const save_job& job, std::span<const std::vector<st
   if (difference.empty()) return;
   const auto text = "the ranks do not have the same state: " + difference;
   if (options_.replica_check == replica_check::refuse) fail(errc::mismatch, {text});
-  auto what = about(event::kind::differing, job);
-  what.message = text;
-  emit(what);
+  emit(about(event::kind::differing, job, text));
 }
 
 save_report history::saved(const save_job& job, save_report report) {
@@ -187,13 +188,10 @@ save_report history::saved(const save_job& job, save_report report) {
   what.bytes = report.bytes;
   what.seconds = report.seconds;
   emit(what);
-  // Only the first save with unmatched rules reports them.
-  if (unmatched_reported_ || report.unmatched_rules.empty()) return report;
-  unmatched_reported_ = true;
+  if (report.unmatched_rules.empty() || std::exchange(unmatched_reported_, true)) return report;
   for (const auto& pattern : report.unmatched_rules) {
-    what = {.what = event::kind::unmatched, .checkpoint = what.checkpoint, .step = what.step};
-    what.message = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
-    emit(what);
+    const auto text = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
+    emit(about(event::kind::unmatched, job.info.step, text));
   }
   return report;
 }

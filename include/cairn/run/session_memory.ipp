@@ -74,9 +74,8 @@ std::size_t session::parts_of(const save_job& job) {
     const auto fits = fit_save(job, 0, 1);
     if (!fits) return 0;
     const auto parts = static_cast<std::size_t>(1 / fits->part) + 1;
-    auto what = history_.about(event::kind::staged_in_parts, job);
-    what.message = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
-    record_.emit(what);
+    const auto text = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
+    record_.emit(history_.about(event::kind::staged_in_parts, job, text));
     return parts;
   } catch (...) {
     throw error(failed(job.info.step, std::current_exception()));

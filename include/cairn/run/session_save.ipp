@@ -131,9 +131,8 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
   const auto job = save.job;
   const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
-    auto what = history_.about(event::kind::staged_in_parts, *job);
-    what.message = "copied in " + std::to_string(count) + " parts" + plan.reason;
-    record_.emit(what);
+    const auto text = "copied in " + std::to_string(count) + " parts" + plan.reason;
+    record_.emit(history_.about(event::kind::staged_in_parts, *job, text));
   }
   save.shards_of_save = count;
   const double began = policy_.seconds();
@@ -223,9 +222,8 @@ void session::replace_work() {
 void session::report_skipped(const observation& now) {
   if (std::exchange(work_->is_skip_reported, true)) return;
   record_.count([](save_stats& all) { ++all.skipped; });
-  auto what = history_.about(event::kind::skipped, now.step);
-  what.message = "the save or merge of step " + std::to_string(policy_.saved_step()) + " is still running";
-  record_.emit(what);
+  const auto text = "the save or merge of step " + std::to_string(policy_.saved_step()) + " is still running";
+  record_.emit(history_.about(event::kind::skipped, now.step, text));
 }
 
 }  // namespace cairn::inline v0_1::detail
