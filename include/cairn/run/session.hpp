@@ -159,7 +159,6 @@ class session {
   void obey(const verdict& last);
   void advance(const verdict& last);
   void fail_together(const verdict& last);
-  [[nodiscard]] bool is_retried(const error& failure) const;
   [[noreturn]] void refuse_differences();
   void learn();
 

@@ -217,8 +217,10 @@ void session::fail_together(const verdict& last) {
   const bool is_awaited = is_of_save && work_ && work_->is_sync;  // the trainer learns of it by this call
   const bool is_of_caller = agreed->code() == errc::mismatch || (agreed->code() == errc::stale && !last.has_failed);
   const bool keeps = options_.on_failure == when_failed::keep_training && !is_awaited && !is_of_caller;
-  const bool tries_again =
-      last.has_failed && !is_of_merge && !is_awaited && ranks_.from_leader([&] { return is_retried(*agreed); });
+  const bool tries_again = last.has_failed && !is_of_merge && !is_awaited && ranks_.from_leader([&] {
+    return options_.on_failure == when_failed::raise && agreed->code() == errc::io &&
+           policy_.failing_seconds() < options_.retry_for.count();
+  });
   if ((keeps && !is_of_merge) || tries_again) {
     policy_.delay_retry(is_of_save);
     is_pausing_ = true;
@@ -229,12 +231,6 @@ void session::fail_together(const verdict& last) {
     record_.count([](save_stats& all) { ++all.failed; });
   if (tries_again) kept_failure_ = agreed;
   if (!keeps && !tries_again) throw error(*agreed);
-}
-
-/// Whether a save in the background that has failed is tried again, and its error not thrown yet.
-bool session::is_retried(const error& failure) const {
-  return options_.on_failure == when_failed::raise && failure.code() == errc::io &&
-         policy_.failing_seconds() < options_.retry_for.count();
 }
 
 /// Reports the newest save to the policy once it is published. Earlier failures do not count then.
