@@ -98,10 +98,8 @@ class coci {
     refit_at_ = step + static_cast<double>(options_.refit_steps);
     is_stale_ = true;
     const auto fitted = options_.estimator.curve();
-    if (!fitted || (curve_ && !has_moved(*fitted))) {
-      if (!fitted) curve_.reset();
-      return;
-    }
+    if (!fitted) return curve_.reset();
+    if (curve_ && !has_moved(*fitted)) return;
     curve_ = fitted;
     fit_workers_ = workers_;
     speed_ = 1;
