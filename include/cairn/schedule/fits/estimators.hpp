@@ -63,33 +63,24 @@ class fitted_curves {
   double fitted_at_ = -1;  // step; none yet
 };
 
+/// Fits one family.
+template <loss_curve::family Family>
+struct fitted_family : fitted_curves {
+  fitted_family() : fitted_curves({Family}) {}
+};
+
 /// exp(a x + b), falling to zero: COCI. Losses that are not positive have no such curve.
-struct exponential : fitted_curves {
-  exponential() : fitted_curves({loss_curve::family::exponential}) {}
-};
-
+using exponential = fitted_family<loss_curve::family::exponential>;
 /// a exp(-b x) + c.
-struct exponential_floor : fitted_curves {
-  exponential_floor() : fitted_curves({loss_curve::family::exponential_floor}) {}
-};
-
+using exponential_floor = fitted_family<loss_curve::family::exponential_floor>;
 /// u^(x - b) + c: SLAQ. The same curves as `exponential_floor`, with u = exp(-b) and another name for the factor.
 using geometric = exponential_floor;
-
 /// 1 / (a x + b) + c: Optimus.
-struct inverse_linear : fitted_curves {
-  inverse_linear() : fitted_curves({loss_curve::family::inverse_linear}) {}
-};
-
+using inverse_linear = fitted_family<loss_curve::family::inverse_linear>;
 /// 1 / (a x^2 + b x + c) + d: SLAQ.
-struct inverse_quadratic : fitted_curves {
-  inverse_quadratic() : fitted_curves({loss_curve::family::inverse_quadratic}) {}
-};
-
+using inverse_quadratic = fitted_family<loss_curve::family::inverse_quadratic>;
 /// a (x + 1)^-b + c.
-struct power_law : fitted_curves {
-  power_law() : fitted_curves({loss_curve::family::power_law}) {}
-};
+using power_law = fitted_family<loss_curve::family::power_law>;
 
 /// All of them, or those that are named.
 struct best_of : fitted_curves {
