@@ -92,8 +92,8 @@ struct checkpointer_options {
   codec_rules codecs{};    ///< see save_options; lossy codecs and XOR with the parent make chains of deltas
   chain_options chain{};   ///< how often a checkpoint is whole, and when deltas are merged
   observer on_event{};     ///< is called with every event of the run
-  std::map<std::string, std::string>
-      metadata{};  ///< recorded in every checkpoint, for people and other programs: names and texts in UTF-8
+  /// Recorded in every checkpoint, for people and other programs: names and texts in UTF-8.
+  std::map<std::string, std::string> metadata{};
 
   /// True: `step` returns when the state is copied. False: when the checkpoint is published. Then `on_busy`,
   /// `copy_threads`, `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`,

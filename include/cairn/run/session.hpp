@@ -179,14 +179,13 @@ class session {
   std::unique_ptr<work> work_;  // null: none is under way
   bool is_replacing_ = false;   // the running save has replaced another one
   // The votes.
-  bool has_met_ = false;              // the ranks have compared their options
-  std::string call_;                  // whose round is under way, or was the last one
-  vote own_vote_{};                   // in that round
-  std::optional<verdict> deferred_;   // of a round that has ended, and on which the ranks act at their next call
-  bool is_pausing_ = false;           // no save yet, after one that has failed: the same at all ranks
-  std::optional<error> own_failure_;  // of this rank, which the others do not know yet
-  std::optional<error>
-      kept_failure_;  // of a save that is tried again, or before the one that a signal asked for; `wait` throws it
+  bool has_met_ = false;               // the ranks have compared their options
+  std::string call_;                   // whose round is under way, or was the last one
+  vote own_vote_{};                    // in that round
+  std::optional<verdict> deferred_;    // of a round that has ended, and on which the ranks act at their next call
+  bool is_pausing_ = false;            // no save yet, after one that has failed: the same at all ranks
+  std::optional<error> own_failure_;   // of this rank, which the others do not know yet
+  std::optional<error> kept_failure_;  // of a save that is tried again, or before the one at a signal: `wait` throws it
   // Any thread.
   std::atomic<bool> is_stopping_{false};  // some rank has received a signal, or the job ends soon: known to all
   std::atomic<bool> may_merge_{true};     // false: the checkpointer is being destroyed, and cancels what is running

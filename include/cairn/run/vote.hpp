@@ -39,10 +39,9 @@ struct vote {
   std::optional<decision> save{};  ///< what the policy has decided: all copy the state in the next call
   bool saves_copy = false;         ///< the copies of this call are to be saved
   bool pauses = false;             ///< it makes no save yet, after one that has failed
-  std::uint64_t begun = 0;  ///< the checkpoint is begun: bytes of the text that the others need to join it; 0: not yet
-  std::uint64_t published =
-      0;                 ///< the checkpoint is published: bytes of the text that tells the others of it; 0: not yet
-  bool cancels = false;  ///< the running save is to end
+  std::uint64_t begun = 0;         ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
+  std::uint64_t published = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
+  bool cancels = false;         ///< the running save is to end
 };
 
 /// A vote as numbers: combined over all ranks by the largest of each.
