@@ -14,13 +14,11 @@
 #include <vector>
 
 #include "cairn/core/config.hpp"
-#include "cairn/chain/options.hpp"
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/report.hpp"
-#include "cairn/state/any_state.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/store/base.hpp"
 
@@ -40,14 +38,10 @@ struct tensor_info {
 };
 
 class checkpoint;
-struct export_options;
-struct export_report;
-struct named_array;
-struct save_options;
 
 namespace detail {
 class chain_reader;
-load_report load(const checkpoint& from, any_mutable_state state, const load_options& options);
+[[nodiscard]] const chain_reader& reader_of(const checkpoint& of) noexcept;
 
 // clang-format off
 template <class T>
@@ -104,11 +98,7 @@ class checkpoint {
   void verify(unsigned threads = 0) const;
 
  private:
-  friend load_report detail::load(const checkpoint& from, any_mutable_state state, const load_options& options);
-  friend save_report save_arrays(const std::string& path, std::span<const named_array> arrays, const checkpoint& like,
-                                 const save_options& options);
-  friend export_report export_safetensors(const checkpoint& from, const std::string& path,
-                                          const export_options& options);
+  friend const detail::chain_reader& detail::reader_of(const checkpoint& of) noexcept;
 
   [[nodiscard]] const detail::chain_reader& reader() const noexcept;
   [[nodiscard]] std::size_t index_of(std::string_view name) const;

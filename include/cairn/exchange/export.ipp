@@ -268,7 +268,7 @@ inline export_report export_safetensors(const chain_reader& from, const std::str
 
 export_report export_safetensors(const checkpoint& from, const std::string& path, const export_options& options) {
   return detail::with_errors(sentence({from.path(), " cannot be exported to ", path}),
-                             [&] { return detail::export_safetensors(from.reader(), path, options); });
+                             [&] { return detail::export_safetensors(detail::reader_of(from), path, options); });
 }
 
 }  // namespace cairn::inline v0_1

@@ -75,6 +75,8 @@ checkpoint::checkpoint(std::shared_ptr<const detail::chain_reader> reader) {
 
 const detail::chain_reader& checkpoint::reader() const noexcept { return *contents_->reader; }
 
+const detail::chain_reader& detail::reader_of(const checkpoint& of) noexcept { return of.reader(); }
+
 const std::vector<tensor_info>& checkpoint::tensors() const& {
   std::call_once(contents_->listing, [&] {
     std::vector<tensor_info> all;

@@ -38,7 +38,7 @@ load_report load(const checkpoint& from, any_mutable_state state, const load_opt
   refuse_step(options);
   if (!options.codecs.empty())
     fail(errc::invalid, {"codecs are given to load ", from.path(), ", which is open: cairn::open takes them"});
-  return load_from(from.reader(), state, options);
+  return load_from(reader_of(from), state, options);
 }
 
 }  // namespace cairn::inline v0_1::detail

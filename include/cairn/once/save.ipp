@@ -101,7 +101,7 @@ save_report save_arrays(const std::string& path, std::span<const named_array> ar
                         const save_options& options) {
   return detail::save_described(path, options, [&] {
     detail::require_same_arrays(path, arrays, like);
-    return detail::describe_arrays(path, arrays, like.reader().contents().structure);
+    return detail::describe_arrays(path, arrays, detail::reader_of(like).contents().structure);
   });
 }
 
