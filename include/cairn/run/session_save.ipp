@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cairn/run/own_state.hpp"
+#include "cairn/run/replica_check.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/store/naming.hpp"
