@@ -171,8 +171,8 @@ class session {
   bool has_run_ = false;        // it has saved or restored a state
   bool is_loss_finite_ = true;  // of the newest step that has one
   std::optional<std::uint64_t> preempted_step_;
-  restored_losses earlier_losses_;  // what restores have lost, by path in the state
-  int exceptions_ = 0;              // in flight when this was made
+  restored_losses earlier_losses_;               // what restores have lost, by path in the state
+  int exceptions_ = std::uncaught_exceptions();  // in flight when this was made
   // The work. The background thread uses it while it has a job.
   staging staging_;
   history history_;

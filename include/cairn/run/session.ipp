@@ -34,7 +34,6 @@ session::session(any_store store, checkpointer_options options, std::optional<an
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
   if (!ranks_.is_alone() && options_.max_staging_bytes)
     fail(errc::invalid, {"max_staging_bytes is given: in a group each rank copies its whole share"});
-  exceptions_ = std::uncaught_exceptions();
 }
 
 session::~session() {
