@@ -4,13 +4,10 @@
 
 #include <concepts>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "cairn/core/policy_memory.hpp"
 
