@@ -167,7 +167,7 @@ TEST_CASE("keep_best by a metric that no checkpoint has removes nothing, and say
   REQUIRE(on.events.size() == 1);
   CHECK(on.events[0].what == kind::unmatched);
   CHECK(on.events[0].checkpoint == "memory");
-  CHECK(on.events[0].message == "keep_best keeps all checkpoints: none has the metric \"f1\"");
+  CHECK(on.events[0].message == "keep_best keeps all checkpoints: none has a finite metric \"f1\"");
   on.save(3);
   CHECK(on.list.prune() == 0);
   CHECK(on.events.size() == 1);

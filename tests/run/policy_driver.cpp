@@ -332,6 +332,11 @@ TEST_CASE(
   CHECK(retry.is_over(now + 600));
   retry.failed(0, 10'000);
   CHECK(retry.is_over(10'600));
+  retry.failed(0, 20'000, 7);  // the patience ends in 7 seconds
+  CHECK_FALSE(retry.is_over(20'006.9));
+  CHECK(retry.is_over(20'007));
+  retry.failed(0, 30'000, -1);  // it has ended
+  CHECK_FALSE(retry.is_over(30'599.9));
 }
 
 TEST_CASE("after a failed save none may start until the retry is due, a save is published or the run is restored") {
@@ -341,7 +346,7 @@ TEST_CASE("after a failed save none may start until the retry is due, a save is 
   CHECK(driver.may_save());
   const auto fail_in_background = [&] {
     driver.set_newest({.step = 3, .began = driver.seconds() - 100});
-    driver.delay_retry(true);
+    driver.delay_retry(true, std::nullopt);
     CHECK_FALSE(driver.may_save());
   };
   fail_in_background();
@@ -354,7 +359,7 @@ TEST_CASE("after a failed save none may start until the retry is due, a save is 
   static_cast<void>(driver.ask({.step = 5}, false));
   work();
   const double before = driver.seconds();
-  driver.delay_retry(false);  // at least the millisecond of work
+  driver.delay_retry(false, std::nullopt);  // at least the millisecond of work
   while (!driver.may_save()) work();
   CHECK(driver.seconds() - before >= 1e-3);
 }

@@ -1228,6 +1228,30 @@ TEST_CASE("a failure that does not pass ends the run; one that is not of the sto
   CHECK(run.stats().failed == 1);
 }
 
+TEST_CASE("after the error of a failure that does not pass, saves are tried again with growing pauses") {
+  tests::gated_store gated;
+  bool is_full = true;
+  gated.refuses = [&](std::string_view) { return is_full; };
+  checkpointer run(gated, {.when = every_step{1}, .retry_for = std::chrono::duration<double>(1e-6)});
+  const auto state = trained(1);
+  std::uint64_t step = 0, thrown = 0, waited = 0;
+  while (thrown < 7) {
+    try {
+      const auto outcome = run.step(state, {.step = ++step});
+      if (outcome.save) outcome.save.wait();
+      if (thrown > 0) waited += outcome.skipped;
+    } catch (const cairn::error& failure) {
+      CHECK(failure.code() == errc::io);
+      ++thrown;
+    }
+  }
+  CHECK(waited > 0);
+  is_full = false;
+  while (run.stats().saves == 0) std::ignore = run.step(state, {.step = ++step});
+  run.wait();
+  CHECK(run.step(state, {.step = ++step}).started);
+}
+
 TEST_CASE("a merge that fails is not tried again in silence: the next call throws") {
   for (const bool by_step : {true, false}) {
     tests::gated_store gated;

@@ -185,7 +185,7 @@ void checkpoint_list::report_missing_metric(std::span<const retained_entry> all)
   emit({.what = event::kind::unmatched,
         .checkpoint = store_.location(),
         .step = newest_step_.value_or(0),
-        .message = "keep_best keeps all checkpoints: none has the metric \"" + options_.keep_best->metric + '"'});
+        .message = "keep_best keeps all checkpoints: none has a finite metric \"" + options_.keep_best->metric + '"'});
 }
 
 /// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed

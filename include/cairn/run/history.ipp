@@ -82,7 +82,7 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
     try {
       const auto metrics = read_index(*store_.open(name)).info.metrics;
       const auto at = metrics.find(metric);
-      if (at == metrics.end() || (order ? is_nan(at->second) : !is_finite(at->second))) continue;
+      if (at == metrics.end() || !is_finite(at->second)) continue;
       const double sign = !order ? 0 : order->lower_is_better ? 1 : -1;
       found.push_back({sign * at->second, name});
     } catch (const error& cause) {
@@ -92,7 +92,7 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
   }
   if (found.empty() && names.empty() && !all.empty())
     fail(errc::not_found, {"no checkpoint in ", store_.location(),
-                           order ? " has the metric \"" + metric + '"' : std::string(" has a finite loss")});
+                           " has a finite ", order ? "metric \"" + metric + '"' : metric});
   std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
     return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
   });

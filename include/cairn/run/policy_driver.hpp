@@ -32,14 +32,15 @@ struct save_timeline {
 };
 
 /// Since when saves fail, and when to save again: after the time that the failed save took, or twice the time waited
-/// before it if that is longer, but at most `longest` seconds. Times are in seconds.
+/// before it if that is longer, but at most `longest` seconds; and once more when the patience with it ends, which is
+/// `left` seconds away. Times are in seconds.
 class retry_delay {
  public:
   static constexpr double longest = 600;
 
-  void failed(double began, double now) noexcept {
+  void failed(double began, double now, std::optional<double> left = std::nullopt) noexcept {
     delay_ = std::min(std::max(now - began, 2 * delay_), longest);
-    until_ = now + delay_;
+    until_ = now + (left > 0.0 ? std::min(delay_, *left) : delay_);
     if (!since_) since_ = now;
   }
   /// Since the first failure; 0 before.
@@ -100,7 +101,9 @@ class policy_driver {
 
   /// The save of this step, or the newest save in the background, has failed: no save of a step may start until
   /// `may_save`, or until one is published.
-  void delay_retry(bool in_background) { retry_.failed(in_background ? newest_.began : asked_, seconds()); }
+  void delay_retry(bool in_background, std::optional<double> left) {
+    retry_.failed(in_background ? newest_.began : asked_, seconds(), left);
+  }
   [[nodiscard]] bool may_save() const { return retry_.is_over(seconds()); }
   /// Since the first failure after which no save was published.
   [[nodiscard]] double failing_seconds() const { return retry_.failing_seconds(seconds()); }

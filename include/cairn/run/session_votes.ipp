@@ -217,12 +217,16 @@ void session::fail_together(const verdict& last) {
   const bool is_awaited = is_of_save && work_ && work_->is_sync;  // the trainer learns of it by this call
   const bool is_of_caller = agreed->code() == errc::mismatch || (agreed->code() == errc::stale && !last.has_failed);
   const bool keeps = options_.on_failure == when_failed::keep_training && !is_awaited && !is_of_caller;
-  const bool tries_again = last.has_failed && !is_of_merge && !is_awaited && ranks_.from_leader([&] {
-    return options_.on_failure == when_failed::raise && agreed->code() == errc::io &&
-           policy_.failing_seconds() < options_.retry_for.count();
-  });
-  if ((keeps && !is_of_merge) || tries_again) {
-    policy_.delay_retry(is_of_save);
+  std::optional<double> left;  // seconds for which the storage may go on failing before its error is thrown
+  if (last.has_failed && !is_of_merge && !is_awaited)
+    left = ranks_.from_leader([&]() -> std::optional<double> {
+      const auto patience = options_.retry_for.count();
+      if (options_.on_failure != when_failed::raise || agreed->code() != errc::io || patience == 0) return std::nullopt;
+      return patience - policy_.failing_seconds();
+    });
+  const bool tries_again = left > 0.0;
+  if ((keeps && !is_of_merge) || left) {
+    policy_.delay_retry(is_of_save, left);
     is_pausing_ = true;
   }
   if (is_of_save)

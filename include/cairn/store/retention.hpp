@@ -42,7 +42,7 @@ struct retained_entry {
 /// What to keep; a checkpoint stays if any rule wants it. Without rules everything stays. A rule of 0 is errc::invalid.
 struct retention_rules {
   std::optional<std::size_t> keep_last;  ///< the newest ones
-  /// Entries without the metric, or with NaN, never count as best; all stay if none has it.
+  /// Entries without the metric, or where it is NaN or infinite, never count as best; all stay if none has it.
   std::optional<keep_best_rule> keep_best;
   std::optional<std::uint64_t> keep_every;  ///< the first at or after each multiple of this
 

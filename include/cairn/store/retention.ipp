@@ -24,7 +24,7 @@ void check_rules(const retention_rules& rules) {
 
 inline bool has_metric(const retained_entry& entry, const keep_best_rule& rule) {
   const auto at = entry.metrics.find(rule.metric);
-  return at != entry.metrics.end() && !is_nan(at->second);
+  return at != entry.metrics.end() && is_finite(at->second);
 }
 
 bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule) {
