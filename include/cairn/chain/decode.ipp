@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <utility>
-#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/encode/choice.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/slice_window.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {

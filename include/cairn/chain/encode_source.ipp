@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "cairn/chain/attempt.hpp"
 #include "cairn/chain/encode_source.hpp"
 #include "cairn/chain/encoded_piece.hpp"
 #include "cairn/chain/reader.hpp"

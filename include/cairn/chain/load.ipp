@@ -2,20 +2,16 @@
 // Definitions of chain/load.hpp.
 #pragma once
 
-#include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 #include "cairn/chain/load.hpp"
-#include "cairn/chain/reader.hpp"
 #include "cairn/chain/shared_reads.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"

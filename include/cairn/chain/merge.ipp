@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>

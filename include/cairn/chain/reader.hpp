@@ -18,7 +18,6 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/reader.hpp"
-#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -3,12 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <utility>
 
 #include "cairn/chain/reader.hpp"
-#include "cairn/system/memory.hpp"
-#include "cairn/system/parallel.hpp"
-#include "cairn/core/strided.hpp"
 #include "cairn/encode/code_table_text.hpp"
 
 namespace cairn::inline v0_1::detail {

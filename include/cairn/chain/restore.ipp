@@ -3,10 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/load.ipp"

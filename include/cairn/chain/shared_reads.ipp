@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
-#include <vector>
 
 #include "cairn/chain/shared_reads.hpp"
 #include "cairn/core/checksum.hpp"

@@ -2,8 +2,6 @@
 // Definitions of team.hpp.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
 #include <set>
 
 #include "cairn/core/checksum.hpp"

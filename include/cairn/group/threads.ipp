@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <string>
 #include <utility>
 
 #include "cairn/core/error.hpp"

@@ -3,20 +3,16 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/directory_transaction.hpp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/paths.hpp"

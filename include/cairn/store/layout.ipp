@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <map>
-#include <span>
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/layout.hpp"

@@ -10,12 +10,10 @@
 #include <map>
 #include <mutex>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/system/memory.hpp"
 

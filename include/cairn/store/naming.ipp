@@ -2,7 +2,6 @@
 // Definitions of naming.hpp and base.hpp.
 #pragma once
 
-#include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/number_text.hpp"

@@ -16,7 +16,6 @@
 // random number in it. Open files and inodes do not tell: file systems in user space such as sshfs answer by paths.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <memory>

@@ -2,18 +2,14 @@
 // Definitions of place_lock.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cerrno>
-#include <span>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cairn/core/error.hpp"
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/place_lock.hpp"
-#include "cairn/system/posix.hpp"
 #include "cairn/system/start_thread.hpp"
 
 namespace cairn::inline v0_1::stores::detail {

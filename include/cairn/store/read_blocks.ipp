@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <string_view>
-#include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"

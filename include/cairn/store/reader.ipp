@@ -2,16 +2,11 @@
 // Definitions of store/reader.hpp.
 #pragma once
 
-#include <algorithm>
 #include <deque>
-#include <optional>
-#include <utility>
 
-#include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/system/memory.hpp"
-#include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/retention.hpp"

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <span>
-#include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"

@@ -2,12 +2,7 @@
 // Definitions of shard.hpp.
 #pragma once
 
-#include <algorithm>
-#include <string_view>
-#include <utility>
-
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/store/leaf_text.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"

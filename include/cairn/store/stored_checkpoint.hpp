@@ -17,7 +17,6 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/file_pool.hpp"
 #include "cairn/store/index.hpp"

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/order.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <span>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
@@ -13,7 +11,6 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/shard.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"

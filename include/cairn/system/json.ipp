@@ -18,7 +18,6 @@
 #pragma clang attribute pop
 #endif
 
-#include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <string>
 
 #include <sys/mman.h>
 #include <sys/sysinfo.h>
