@@ -53,17 +53,16 @@ class task_reader {
  private:
   /// Hashes what was read from byte `at` of the data section on, and compares the checksum of each block ending in it.
   void check(const stored_shard& shard, std::uint64_t at) {
-    constexpr auto size = block_bytes;
     for (std::span<const std::byte> bytes : buffers_)
       while (!bytes.empty()) {
-        const auto block_end = std::min((at / size + 1) * size, shard.header.data_bytes);
+        const auto block_end = std::min((at / block_bytes + 1) * block_bytes, shard.header.data_bytes);
         const auto now = bytes.first(std::min<std::uint64_t>(bytes.size(), block_end - at));
-        const bool is_whole = at % size == 0 && at + now.size() == block_end;
+        const bool is_whole = at % block_bytes == 0 && at + now.size() == block_end;
         if (!is_whole) block_sum_.add(now);
         bytes = bytes.subspan(now.size());
         at += now.size();
         if (at == block_end)
-          compare(shard, (at - 1) / size, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
+          compare(shard, (at - 1) / block_bytes, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
       }
   }
 
@@ -181,13 +180,13 @@ inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const auto& step = steps[i];
     const auto& shard = checkpoint.shards[step.shard];
-    constexpr auto size = block_bytes;
     read_task task{.shard = step.shard, .begin = step.begin, .end = step.end, .first = i, .last = i + 1};
-    for (auto block = step.begin / size; verify && !shard.metadata.blocks.empty() && block * size < step.end; ++block)
+    for (auto block = step.begin / block_bytes;
+         verify && !shard.metadata.blocks.empty() && block * block_bytes < step.end; ++block)
       task.checks = task.checks || !shard.verified[block];
     if (task.checks) {
-      task.begin = step.begin / size * size;
-      task.end = std::min((step.end + size - 1) / size * size, shard.header.data_bytes);
+      task.begin = step.begin / block_bytes * block_bytes;
+      task.end = std::min(block_count(step.end) * block_bytes, shard.header.data_bytes);
     }
     add_bytes(tasks, task, task.checks ? 0 : gap);
   }
@@ -203,12 +202,11 @@ void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_ru
   std::vector<read_task> blocks;
   for (const auto& run : runs) {
     const auto& shard = checkpoint.shards[run.shard];
-    constexpr auto size = block_bytes;
     for (auto block = run.first; block < run.last; ++block)
       if (!shard.verified[block])
         blocks.push_back({.shard = run.shard,
-                          .begin = block * size,
-                          .end = std::min((block + 1) * size, shard.header.data_bytes),
+                          .begin = block * block_bytes,
+                          .end = std::min((block + 1) * block_bytes, shard.header.data_bytes),
                           .checks = true});
   }
   sort_items(blocks,

@@ -47,15 +47,14 @@ class slice_window {
   void need(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     auto& now = *current_;
-    constexpr auto size = block_bytes;
     const auto last = block_count(begin_ + end) - now.first;
-    for (auto block = (begin_ + begin) / size - now.first; block < last; ++block) {
+    for (auto block = (begin_ + begin) / block_bytes - now.first; block < last; ++block) {
       if (now.is_read[block]) continue;
       auto next = block;
       while (next < last && !now.is_read[next]) ++next;
-      const auto first_byte = (now.first + block) * size,
-                 end_byte = std::min((now.first + next) * size, from_->data_bytes(shard_));
-      from_->read(shard_, first_byte, now.memory.bytes().subspan(block * size, end_byte - first_byte), options_);
+      const auto first_byte = (now.first + block) * block_bytes,
+                 end_byte = std::min((now.first + next) * block_bytes, from_->data_bytes(shard_));
+      from_->read(shard_, first_byte, now.memory.bytes().subspan(block * block_bytes, end_byte - first_byte), options_);
       for (; block < next; ++block) now.is_read[block] = true;
       --block;
     }
@@ -73,23 +72,22 @@ class slice_window {
 
     /// Has room for blocks [begin, end), keeps those there, and a few on either side. Takes `spare` if it needs memory.
     void cover(std::uint64_t begin, std::uint64_t end, page_buffer& spare) {
-      constexpr auto size = block_bytes;
       const auto old_end = first + is_read.size();
       if (begin >= first && end <= old_end) return;
       if (begin > first && begin <= old_end) begin = std::max(first, begin - std::min(begin, few));
       if (end >= first && end < old_end) end = std::min(old_end, end + few);
       std::vector<bool> now(end - begin);
-      const bool grows = now.size() * size > memory.bytes().size();
+      const bool grows = now.size() * block_bytes > memory.bytes().size();
       page_buffer grown;
       if (grows) {
         std::swap(grown, spare);
-        static_cast<void>(grown.first(now.size() * size));
+        static_cast<void>(grown.first(now.size() * block_bytes));
       }
       const auto to = grows ? grown.bytes() : memory.bytes();
       const auto kept = std::max(begin, first), kept_end = std::min(end, old_end);
       if (kept < kept_end) {
-        std::memmove(to.data() + (kept - begin) * size, memory.bytes().data() + (kept - first) * size,
-                     (kept_end - kept) * size);
+        std::memmove(to.data() + (kept - begin) * block_bytes, memory.bytes().data() + (kept - first) * block_bytes,
+                     (kept_end - kept) * block_bytes);
         for (auto block = kept; block < kept_end; ++block) now[block - begin] = is_read[block - first];
       }
       if (grows) memory = std::move(grown);
