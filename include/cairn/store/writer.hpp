@@ -103,7 +103,7 @@ class checkpoint_writer {
   any_store& store_;
   std::string name_;
   const checkpoint_spec& spec_;
-  std::size_t shards_, laid_out_ = 0, added_ = 0;
+  std::size_t shards_, laid_out_;
   checkpoint_index index_;
   bool lists_others_ = false;          // shards of other writers
   std::vector<leaf> others_;           // leaves that other writers alone have; their numbers follow those of the spec

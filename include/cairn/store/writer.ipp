@@ -19,6 +19,7 @@ namespace cairn::inline v0_1::detail {
 
 /// A shard that is being written.
 struct new_shard {
+  std::size_t number = 0;
   shard_layout layout;
   std::vector<std::uint64_t> blocks;  // their checksums
   stores::sink* out = nullptr;
@@ -119,7 +120,6 @@ checkpoint_writer::checkpoint_writer(any_store& store, std::string_view name, co
       spec_(spec),
       shards_(shards),
       laid_out_(first),
-      added_(first),
       by_path_(leaves_by_path()),
       pieces_(spec.leaves.size()) {
   index_.info = spec.info;
@@ -153,8 +153,7 @@ void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, st
 
 void checkpoint_writer::write_files(std::span<new_shard> shards, std::uint64_t total) {
   // 1. Hash and write the data, chunk by chunk.
-  for (std::size_t i = 0; i < shards.size(); ++i)
-    shards[i].out = &transaction_->create(shard_file(added_ + i, shards_), shards[i].bytes());
+  for (auto& each : shards) each.out = &transaction_->create(shard_file(each.number, shards_), each.bytes());
   write_data(shards, total);
 
   // 2. Write the headers, which contain the checksums of the blocks.
@@ -162,7 +161,8 @@ void checkpoint_writer::write_files(std::span<new_shard> shards, std::uint64_t t
     set_block_checksums(shard.layout, shard.blocks);
     const auto& header = shard.layout.header_text;
     write_text(*shard.out, header);
-    index_.shards.push_back({shard_file(added_++, shards_), shard.bytes(), checksum(std::as_bytes(std::span(header)))});
+    index_.shards.push_back(
+        {shard_file(shard.number, shards_), shard.bytes(), checksum(std::as_bytes(std::span(header)))});
     bytes_ += shard.bytes();
   }
   transaction_->prepare();
@@ -179,7 +179,7 @@ written_checkpoint checkpoint_writer::commit(std::optional<checkpoint_ref> paren
 }
 
 void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>& pieces) {
-  const auto number = laid_out_++;
+  shard.number = laid_out_++;
   shard.layout = lay_out_shard(spec_.leaves, pieces, spec_.info.step);
   shard.blocks.resize(block_count(shard.layout.header.data_bytes));
   index_.total_size += shard.layout.header.data_bytes;
@@ -187,7 +187,7 @@ void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>
     const auto& piece = shard.layout.pieces[i];
     const auto& tensor = shard.layout.header.tensors[i];
     auto& stored = pieces_[piece.leaf];
-    stored.where.push_back(place_of(spec_.leaves[piece.leaf], piece, number));
+    stored.where.push_back(place_of(spec_.leaves[piece.leaf], piece, shard.number));
     add_piece(stored.encoded, stored.bytes, piece.how, tensor.end - tensor.begin);
   }
 }

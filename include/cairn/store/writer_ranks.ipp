@@ -65,7 +65,6 @@ std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::s
     index_.shards.push_back(each);
     bytes_ += each.bytes;
   }
-  added_ = laid_out_;
   return own_bytes;
 }
 
