@@ -84,13 +84,9 @@ class shard_list {
   std::function<stored_shard(std::size_t)> open_;
 };
 
-/// A piece of a leaf, and where it is.
-struct stored_slice {
-  std::size_t leaf = 0;     ///< index into catalog::leaves
-  std::uint64_t first = 0;  ///< of a run of elements
-  std::uint64_t count = 0;
-  std::optional<box> region{};  ///< a box instead of a run
-  std::size_t shard = 0;
+/// A piece of a leaf, and which bytes of its shard it has.
+struct stored_slice : placed_piece {
+  std::size_t leaf = 0;                    ///< index into catalog::leaves
   std::uint64_t begin = 0;                 ///< first byte in the shard's data section
   std::uint64_t bytes = 0;                 ///< there
   const encoding_info* encoded = nullptr;  ///< null: stored as it is

@@ -29,14 +29,7 @@ stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_piece piece) c
   const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
   if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
     corrupt("has another encoding than the index");
-  return {leaf,
-          piece.first,
-          piece.count,
-          std::move(piece.region),
-          piece.shard,
-          tensor->begin,
-          tensor->end - tensor->begin,
-          encoded};
+  return {std::move(piece), leaf, tensor->begin, tensor->end - tensor->begin, encoded};
 }
 
 std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const leaf_part& part) const {
