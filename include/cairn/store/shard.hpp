@@ -77,11 +77,15 @@ struct shard_metadata {
   encoded_tensors encoded;                                ///< by tensor key
   stored_tables tables;
 
+  /// Null for a tensor that is stored as it is.
+  [[nodiscard]] const encoding_info* encoding_of(const tensor_entry& tensor) const noexcept {
+    const auto at = encoded.find(tensor.key);
+    return at == encoded.end() ? nullptr : &at->second;
+  }
   /// The dtype and shape of a tensor's elements, encoded or not.
   [[nodiscard]] std::pair<dtype, const extents*> elements_of(const tensor_entry& tensor) const noexcept {
-    const auto at = encoded.find(tensor.key);
-    if (at == encoded.end()) return {tensor.type, &tensor.shape};
-    return {at->second.type, &at->second.shape};
+    const auto* const how = encoding_of(tensor);
+    return how == nullptr ? std::pair(tensor.type, &tensor.shape) : std::pair(how->type, &how->shape);
   }
 };
 

@@ -87,14 +87,13 @@ inline void check_tensors(const safetensors_header& header, const shard_metadata
   std::size_t encoded = 0, slices = 0;
   for (const auto& tensor : header.tensors) {
     std::uint64_t bytes = 0;
-    if (const auto at = metadata.encoded.find(tensor.key); at != metadata.encoded.end()) {
+    if (const auto* how = metadata.encoding_of(tensor)) {
       ++encoded;
-      const auto& how = at->second;
       const std::uint64_t stored = tensor.end - tensor.begin;
-      if (tensor.type != dtype::u8 || tensor.shape.size() != 1 || !checked_bytes(how.shape, size_of(how.type), bytes) ||
-          bytes / max_expansion > stored)
-        fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", stored, " bytes, too few for the ", name(how.type),
-                             to_string(how.shape), " that it is said to hold"});
+      if (tensor.type != dtype::u8 || tensor.shape.size() != 1 ||
+          !checked_bytes(how->shape, size_of(how->type), bytes) || bytes / max_expansion > stored)
+        fail(errc::corrupt, {origin, ": \"", tensor.key, "\" has ", stored, " bytes, too few for the ", name(how->type),
+                             to_string(how->shape), " that it is said to hold"});
     }
     if (const auto at = metadata.slices.find(tensor.key); at != metadata.slices.end()) {
       ++slices;

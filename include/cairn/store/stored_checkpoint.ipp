@@ -25,8 +25,7 @@ stored_slice stored_checkpoint::slice_of(std::size_t leaf, placed_piece piece) c
   const auto [stored_type, stored_shape] = shard.metadata.elements_of(*tensor);
   const auto piece_shape = is_whole ? shape : piece.region ? piece.region->shape : extents{piece.count};
   if (stored_type != type || *stored_shape != piece_shape) corrupt("has another dtype or shape than the index");
-  const auto how = shard.metadata.encoded.find(key);
-  const auto* encoded = how == shard.metadata.encoded.end() ? nullptr : &how->second;
+  const auto* encoded = shard.metadata.encoding_of(*tensor);
   if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
     corrupt("has another encoding than the index");
   return {std::move(piece), leaf, tensor->begin, tensor->end - tensor->begin, encoded};
@@ -130,9 +129,7 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
     if (leaf.type != type || leaf.shape != leaf_shape)
       fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
     leaf.pieces.push_back(std::move(piece));
-    const auto how = shard.metadata.encoded.find(tensor.key);
-    add_piece(leaf.encoded, leaf.bytes, how == shard.metadata.encoded.end() ? nullptr : &how->second,
-              tensor.end - tensor.begin);
+    add_piece(leaf.encoded, leaf.bytes, shard.metadata.encoding_of(tensor), tensor.end - tensor.begin);
   }
   for (auto& [path, leaf] : found) {
     auto& storage = checkpoint.index.storage.emplace_back();
