@@ -88,15 +88,6 @@ std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const l
   return file;
 }
 
-/// Reads the header of a shard and compares it with the index.
-[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
-                                             const index_shard& listed, std::uint64_t step) {
-  auto shard = open_shard(std::move(file), std::move(where), listed.header_checksum);
-  if (!shard.metadata.is_of_cairn) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
-  if (shard.metadata.step != step) fail(errc::corrupt, {shard.where, ": is of another step than its index"});
-  return shard;
-}
-
 /// What the header of a file says of one leaf.
 struct found_leaf {
   dtype type{};
@@ -184,8 +175,12 @@ stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
                      {}};
   opened.shards = shard_list(opened.index.shards.size(), [from, files, all = opened.index.shards,
                                                           step = opened.index.info.step](std::size_t number) {
-    auto file = std::make_unique<pooled_file>(files, [from, each = all[number]] { return open_file(*from, each); });
-    return open_shard(std::move(file), sentence({from->location(), "/", all[number].file}), all[number], step);
+    const auto& listed = all[number];
+    auto file = std::make_unique<pooled_file>(files, [from, listed] { return open_file(*from, listed); });
+    auto shard = open_shard(std::move(file), sentence({from->location(), "/", listed.file}), listed.header_checksum);
+    if (!shard.metadata.is_of_cairn) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
+    if (shard.metadata.step != step) fail(errc::corrupt, {shard.where, ": is of another step than its index"});
+    return shard;
   });
   return opened;
 }
