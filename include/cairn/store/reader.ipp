@@ -10,15 +10,6 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The memory of a leaf as an array of `shape`. Null if strided and of another shape: then the elements must be copied.
-[[nodiscard]] inline std::optional<memory_view> with_shape(const memory_view& into, const extents& shape) {
-  if (into.shape == shape) return into;
-  if (!into.contiguous()) return std::nullopt;
-  auto view = into;
-  view.shape = shape;
-  return view;
-}
-
 /// Reads leaves for requests that have been checked.
 inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
                         const read_options& options) {
@@ -46,12 +37,13 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
         continue;
       }
       if (whole == nullptr) {
-        auto view = with_shape(request.into, leaf.shape);
-        if (!view) {
+        auto view = request.into;
+        if (!view.contiguous() && view.shape != leaf.shape) {
           const auto& [to, memory] = copies.emplace_back(&request.into, page_buffer(leaf.bytes()));
-          view = memory_view{leaf.type, leaf.shape, memory.bytes().data(), {}};
+          view = {leaf.type, {}, memory.bytes().data(), {}};
         }
-        whole = &views.emplace_back(std::move(*view));
+        view.shape = leaf.shape;
+        whole = &views.emplace_back(std::move(view));
       }
       steps.push_back({slice.shard, slice.begin, slice.end(), &views.emplace_back(view_of(*whole, *slice.region)), 0});
     }
