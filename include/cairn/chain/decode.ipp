@@ -210,8 +210,7 @@ void chain_reader::read_decoded(std::span<const placed_request> requests, const 
   const auto groups = group_requests(requests, threads);
   const auto read_groups = [&](bool large) {
     std::vector<request_group> some;
-    std::copy_if(groups.begin(), groups.end(), std::back_inserter(some),
-                 [&](const auto& each) { return each.is_large == large; });
+    std::ranges::copy_if(groups, std::back_inserter(some), [&](const auto& each) { return each.is_large == large; });
     parallel_for(some.size(), large ? 1 : threads, [&](std::size_t i, unsigned) {
       leaf_decoder decoder(*this, {.threads = large ? threads : 1, .verify = options.verify});
       for (auto at = some[i].first; at < some[i].last; ++at) read_one(*requests[at].request, decoder);
@@ -225,7 +224,7 @@ void chain_reader::read(std::span<const read_request> requests, const read_optio
   constexpr std::size_t small_bytes = std::size_t{1} << 20U;
   check_requests(contents().origin, contents().leaves, requests);
   const auto is_encoded = [&](const read_request& each) { return newest().is_encoded(each.leaf); };
-  const bool has_encoded = std::any_of(requests.begin(), requests.end(), is_encoded);
+  const bool has_encoded = std::ranges::any_of(requests, is_encoded);
   std::vector<read_request> bulk;
   std::vector<placed_request> decoded;  // and small ones between them, which share their blocks
   bool has_boxes = false;
@@ -234,7 +233,7 @@ void chain_reader::read(std::span<const read_request> requests, const read_optio
       bulk.push_back(each);
     } else if (const auto slices = newest().slices_of(each.leaf, each.part()); !slices.empty()) {
       const auto is_payload = [](const stored_slice& slice) { return slice.encoded != nullptr; };
-      const auto at = std::find_if(slices.begin(), slices.end(), is_payload);
+      const auto at = std::ranges::find_if(slices, is_payload);
       const auto& first = at == slices.end() ? slices.front() : *at;
       decoded.push_back({&each, first.shard, first.begin,
                          static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard) + 1)});

@@ -42,7 +42,7 @@ class leaf_codecs {
 
   /// Whether the codec of any leaf uses the parent checkpoint.
   [[nodiscard]] bool use_parent() const {
-    return std::any_of(rule_of_.begin(), rule_of_.end(), [&](std::size_t rule) { return of_rule(rule).uses_parent(); });
+    return std::ranges::any_of(rule_of_, [&](std::size_t rule) { return of_rule(rule).uses_parent(); });
   }
 
   /// The patterns of the rules that no leaf has: they match no path, or earlier rules match all that they do.

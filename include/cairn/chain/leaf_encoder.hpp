@@ -125,8 +125,7 @@ class leaf_encoder {
   /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the
   /// code tables of a round are known to the next one. So the pieces of a delta share their tables at any thread count.
   [[nodiscard]] std::size_t end_of_round(std::span<const task> tasks, std::size_t first) const noexcept {
-    const bool is_delta =
-        std::any_of(tasks.begin(), tasks.end(), [](const task& each) { return !each.parent.empty(); });
+    const bool is_delta = std::ranges::any_of(tasks, [](const task& each) { return !each.parent.empty(); });
     return is_delta ? std::min(tasks.size(), 2 * first + 1) : tasks.size();
   }
 

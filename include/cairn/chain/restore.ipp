@@ -122,13 +122,12 @@ std::optional<load_report> restore(const any_store& store, any_mutable_state sta
                                    const observer& on_event, team& ranks) {
   const auto newest_first = [&] {
     auto names = store.list();
-    std::reverse(names.begin(), names.end());
+    std::ranges::reverse(names);
     return names;
   };
   const auto wanted = [&] {
     auto names = store.list();
-    const auto found = std::find_if(names.begin(), names.end(),
-                                    [&](const auto& name) { return parse_checkpoint_name(name) == options.step; });
+    const auto found = std::ranges::find(names, options.step, parse_checkpoint_name);
     if (found == names.end())
       fail(errc::not_found,
            {"there is no checkpoint of step ", *options.step, " in ", store.location(),

@@ -18,8 +18,7 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 [[nodiscard]] inline std::vector<std::size_t> cut_dimensions(const box_layout& layout, const extents& shape) {
   std::vector<std::size_t> cut;
   for (std::size_t d = 0; d < shape.size(); ++d)
-    if (std::any_of(layout.boxes.begin(), layout.boxes.end(),
-                    [&](const auto& each) { return each.second.shape[d] != shape[d]; }))
+    if (std::ranges::any_of(layout.boxes, [&](const auto& each) { return each.second.shape[d] != shape[d]; }))
       cut.push_back(d);
   return cut;
 }
@@ -70,7 +69,7 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 /// The number of boxes along a dimension; 0 if the cuts are malformed.
 [[nodiscard]] inline std::uint64_t boxes_along(const extents& cuts, std::uint64_t extent) noexcept {
   if (cuts.size() == 1) return cuts[0] == 0 ? 0 : extent / cuts[0] + (extent % cuts[0] != 0);
-  const bool ascends = std::adjacent_find(cuts.begin(), cuts.end(), std::greater_equal<>()) == cuts.end();
+  const bool ascends = std::ranges::adjacent_find(cuts, std::greater_equal<>()) == cuts.end();
   return cuts.empty() || !ascends || cuts.front() != 0 || cuts.back() != extent ? 0 : cuts.size() - 1;
 }
 
@@ -98,25 +97,22 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 }
 
 std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards, std::uint64_t most_pieces) {
-  constexpr std::string_view no_shard = "is in a shard that is not listed";
-  if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
+  const std::string no_shard = "is in a shard that is not listed";
+  if (layout.cuts == nullptr) return layout.shard < shards ? "" : no_shard;
   if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
     const auto is_listed = [&](const auto& start) { return start.shard < shards; };
-    const bool are_listed = std::all_of(runs->starts.begin(), runs->starts.end(), is_listed);
-    return are_listed ? find_fault(*runs, shape) : std::string(no_shard);
+    return std::ranges::all_of(runs->starts, is_listed) ? find_fault(*runs, shape) : no_shard;
   }
   if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) {
     const auto is_listed = [&](const auto& series) {
       if (series.count == 0 || series.first >= shards) return false;
       return series.stride == 0 || series.count - 1 <= (shards - 1 - series.first) / series.stride;
     };
-    const bool are_listed = std::all_of(grid->shards.begin(), grid->shards.end(), is_listed);
-    return are_listed ? find_fault(*grid, shape, most_pieces) : std::string(no_shard);
+    return std::ranges::all_of(grid->shards, is_listed) ? find_fault(*grid, shape, most_pieces) : no_shard;
   }
   const auto& boxes = std::get<box_layout>(*layout.cuts);
   const auto is_listed = [&](const auto& part) { return part.first < shards; };
-  const bool are_listed = std::all_of(boxes.boxes.begin(), boxes.boxes.end(), is_listed);
-  return are_listed ? find_fault(boxes, shape) : std::string(no_shard);
+  return std::ranges::all_of(boxes.boxes, is_listed) ? find_fault(boxes, shape) : no_shard;
 }
 
 /// Calls `visit` for each box of a grid, in row-major order.
@@ -211,7 +207,7 @@ void for_each_piece(const leaf_layout& layout, const extents& shape, const std::
 std::string make_layout(std::vector<placed_piece> pieces, const extents& shape, leaf_layout& made) {
   if (pieces.empty()) return "has no pieces";
   if (element_count(shape) == 0) return made = {pieces.front().shard, nullptr}, "";
-  if (std::none_of(pieces.begin(), pieces.end(), [](const auto& each) { return each.region.has_value(); }))
+  if (std::ranges::none_of(pieces, [](const auto& each) { return each.region.has_value(); }))
     return make_runs(std::move(pieces), shape, made);
   box_layout boxes;
   for (auto& each : pieces) {

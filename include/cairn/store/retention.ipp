@@ -27,8 +27,7 @@ inline bool has_metric(const retained_entry& entry, const keep_best_rule& rule) 
 }
 
 bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule) {
-  return std::any_of(entries.begin(), entries.end(),
-                     [&](const retained_entry& each) { return each.is_usable && has_metric(each, rule); });
+  return std::ranges::any_of(entries, [&](const auto& each) { return each.is_usable && has_metric(each, rule); });
 }
 
 using retained_entries = std::vector<const retained_entry*>;

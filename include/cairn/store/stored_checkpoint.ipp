@@ -59,10 +59,9 @@ std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const l
   shard.header = read_safetensors_header(*shard.file, shard.where, header_checksum);
   shard.metadata = read_shard_metadata(shard.header, shard.where);
   const auto& tensors = shard.header.tensors;
-  shard.by_key =
-      sorted_order(tensors.size(), [&](std::size_t a, std::size_t b) { return tensors[a].key < tensors[b].key; });
-  const auto twice = std::adjacent_find(shard.by_key.begin(), shard.by_key.end(),
-                                        [&](std::size_t a, std::size_t b) { return tensors[a].key == tensors[b].key; });
+  const auto key_of = [&](std::size_t i) -> const std::string& { return tensors[i].key; };
+  shard.by_key = sorted_order(tensors.size(), [&](std::size_t a, std::size_t b) { return key_of(a) < key_of(b); });
+  const auto twice = std::ranges::adjacent_find(shard.by_key, {}, key_of);
   if (twice != shard.by_key.end())
     fail(errc::corrupt, {shard.where, ": the key \"", tensors[*twice].key, "\" appears twice"});
   shard.verified = std::make_unique<std::atomic<bool>[]>(shard.metadata.blocks.size());
