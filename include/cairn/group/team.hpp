@@ -110,8 +110,8 @@ class team {
   template <class Act>
   auto all(const Act& act) {
     if (is_alone()) return act();
-    std::optional<error> failure;
     if constexpr (std::is_void_v<decltype(act())>) {
+      std::optional<error> failure;
       try {
         act();
       } catch (...) {
@@ -120,12 +120,7 @@ class team {
       agree(failure);
     } else {
       std::optional<decltype(act())> result;
-      try {
-        result.emplace(act());
-      } catch (...) {
-        failure = as_error(std::current_exception(), {"a rank has failed"});
-      }
-      agree(failure);
+      all([&] { result.emplace(act()); });
       return std::move(*result);
     }
   }
