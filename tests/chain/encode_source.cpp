@@ -135,8 +135,9 @@ TEST_CASE("what a rank says of its shard is checked before the checkpoint is pub
   const auto publish = [&](const std::function<void(cairn::detail::shard_record&)>& change) {
     cairn::any_store store = cairn::stores::memory();
     cairn::detail::delta_base of_leader, of_other;
-    encode_source of_first(store, job, 2, &of_leader, {.pieces = first, .common = {first, second}});
-    encode_source of_second(store, job, 2, &of_other, {.pieces = second});
+    encode_source of_first(store, job, 2, &of_leader,
+                           cairn::detail::rank_share{.pieces = first, .common = {first, second}});
+    encode_source of_second(store, job, 2, &of_other, cairn::detail::rank_share{.pieces = second});
     attempt leader(store, job.name, of_first), other(store, job.name, of_second, 1);
     other.join(leader.begin());
     leader.write(cairn::detail::from_leaves<cairn::detail::staged_piece>({first}));

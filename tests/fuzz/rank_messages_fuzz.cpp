@@ -77,7 +77,8 @@ struct rank_save {
       : job(job_of(rank)),
         pieces(pieces_of(job, rank, true)),
         source(store, job, 2, &base,
-               {.pieces = pieces, .common = {pieces_of(job, 0, false), pieces_of(job, 1, false)}}),
+               cairn::detail::rank_share{.pieces = pieces,
+                                         .common = {pieces_of(job, 0, false), pieces_of(job, 1, false)}}),
         making(store, job.name, source, rank) {}
 
   void add() {

@@ -32,9 +32,9 @@ class encode_source final : public shard_source {
   /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and
   /// the chain can be extended; `published` makes it the new base. If that is not called, the references of the base
   /// are dropped: they may differ from what a reader has. `store`, `job` and `base` must outlive the source.
-  encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr);
-  /// The share of one rank in a save of `job` by `ranks` ranks; the base keeps the values of the share alone.
-  encode_source(const any_store& store, const save_job& job, std::size_t ranks, delta_base* base, rank_share share);
+  /// With a `share`, it is that of one rank in a save by `shards` ranks; the base keeps the values of the share alone.
+  encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr,
+                std::optional<rank_share> share = {});
   ~encode_source() override;
 
   [[nodiscard]] std::string open(const std::string_view* of_leader) override;

@@ -11,10 +11,12 @@
 
 namespace cairn::inline v0_1::detail {
 
-encode_source::encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base)
+encode_source::encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base,
+                             std::optional<rank_share> share)
     : store_(store),
       job_(job),
       base_(base),
+      share_(std::move(share)),
       codecs_(job.what.leaves, job.codecs),
       spec_{.leaves = job.what.leaves,
             .shards = {},
@@ -29,12 +31,6 @@ encode_source::encode_source(const any_store& store, const save_job& job, std::s
   report_.leaves = spec_.leaves.size();
   report_.state_bytes = pending_bytes_;
   report_.unmatched_rules = codecs_.unmatched_rules();
-}
-
-encode_source::encode_source(const any_store& store, const save_job& job, std::size_t ranks, delta_base* base,
-                             rank_share share)
-    : encode_source(store, job, ranks, base) {
-  share_ = std::move(share);
 }
 
 encode_source::~encode_source() {
