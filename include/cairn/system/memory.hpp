@@ -100,21 +100,17 @@ class huge_buffer {
  public:
   huge_buffer() = default;
   explicit huge_buffer(std::size_t bytes);
-  huge_buffer(huge_buffer&& other) noexcept
-      : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  huge_buffer& operator=(huge_buffer other) noexcept {
-    std::swap(start_, other.start_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-  ~huge_buffer();
-
   /// All of it: what was asked for, rounded up to whole pages.
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_, bytes_}; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+    return {start_.get(), start_ ? start_.get_deleter().bytes : 0};
+  }
 
  private:
-  std::byte* start_ = nullptr;
-  std::size_t bytes_ = 0;
+  struct unmap {
+    std::size_t bytes;
+    void operator()(std::byte* start) const noexcept;
+  };
+  std::unique_ptr<std::byte, unmap> start_;
 };
 
 }  // namespace cairn::inline v0_1::detail

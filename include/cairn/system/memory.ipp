@@ -148,16 +148,14 @@ void populate_pages(std::vector<memory_range> ranges, unsigned threads) {
 
 huge_buffer::huge_buffer(std::size_t bytes) {
   const std::size_t unit = bytes < huge_page_bytes ? page_bytes : huge_page_bytes;
-  bytes_ = (bytes + unit - 1) / unit * unit;
-  if (bytes_ == 0) return;
-  void* start = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (start == MAP_FAILED) fail(errc::no_memory, {"cannot allocate ", bytes_, " bytes for a copy in memory"});
-  if (unit == huge_page_bytes) ::madvise(start, bytes_, MADV_HUGEPAGE);
-  start_ = static_cast<std::byte*>(start);
+  const std::size_t whole = (bytes + unit - 1) / unit * unit;
+  if (whole == 0) return;
+  void* start = ::mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) fail(errc::no_memory, {"cannot allocate ", whole, " bytes for a copy in memory"});
+  if (unit == huge_page_bytes) ::madvise(start, whole, MADV_HUGEPAGE);
+  start_ = {static_cast<std::byte*>(start), unmap{whole}};
 }
 
-huge_buffer::~huge_buffer() {
-  if (start_ != nullptr) ::munmap(start_, bytes_);
-}
+void huge_buffer::unmap::operator()(std::byte* start) const noexcept { ::munmap(start, bytes); }
 
 }  // namespace cairn::inline v0_1::detail
