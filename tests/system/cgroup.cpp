@@ -71,7 +71,7 @@ TEST_CASE("version 1 has the memory of its own hierarchy") {
   CHECK(groups.of("3:memory_other:/job/7\n") == unlimited);
 }
 
-TEST_CASE("this process has a limit or none, and that is not 0") { CHECK(cairn::detail::cgroup_memory(0) > 0); }
+TEST_CASE("this process has a limit or none, and that is not 0") { CHECK(cairn::detail::machine_memory() > 0); }
 
 TEST_CASE("what is left of a limit: file pages that can be reclaimed are not in use") {
   tree groups;

@@ -30,9 +30,6 @@ struct memory_left {
 /// reclaim are not in use.
 [[nodiscard]] memory_left cgroup_memory_left(std::string_view membership, const std::string& mount);
 
-/// That of this process.
-[[nodiscard]] std::uint64_t cgroup_memory(std::uint64_t swap);
-
 /// Bytes of a page of memory, and what direct I/O aligns to.
 inline constexpr std::size_t page_bytes = 4096;
 

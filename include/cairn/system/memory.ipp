@@ -84,16 +84,13 @@ memory_left cgroup_memory_left(std::string_view membership, const std::string& m
   return least;
 }
 
-std::uint64_t cgroup_memory(std::uint64_t swap) {
-  return cgroup_memory(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
-}
-
 std::uint64_t machine_memory() {
   static const std::uint64_t most = [] {
     struct sysinfo about{};
-    if (::sysinfo(&about) != 0) return cgroup_memory(0);
+    const bool is_known = ::sysinfo(&about) == 0;
     const std::uint64_t swap = std::uint64_t{about.totalswap} * about.mem_unit;
-    return std::min(std::uint64_t{about.totalram} * about.mem_unit + swap, cgroup_memory(swap));
+    const auto allowed = cgroup_memory(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
+    return is_known ? std::min(std::uint64_t{about.totalram} * about.mem_unit + swap, allowed) : allowed;
   }();
   return most;
 }
