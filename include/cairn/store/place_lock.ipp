@@ -135,11 +135,9 @@ bool place_lock::is_dead(const open_directory& held, file_time now, std::optiona
   while (true) {
     // Opened each time: network file systems then ask the server for the file's time.
     const auto file = open_owner(held.fd.get(), std::string(owner_file));
-    char text[longest_record];
-    ssize_t count = -1;
+    const auto text = file ? posix::beginning_of(file.get(), longest_record) : std::nullopt;
     struct stat about{};
-    if (file) count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
-    if (count < 0 || ::fstat(file.get(), &about) != 0) {
+    if (!text || ::fstat(file.get(), &about) != 0) {
       if (errno == ENOENT) return true;  // it is being released
       if (errno != ESTALE) fail_io("read", held.file(owner_file));
       if (!posix::is_same(root_->fd.get(), std::string(lock_name), held.fd.get())) return true;  // it is released
@@ -148,7 +146,7 @@ bool place_lock::is_dead(const open_directory& held, file_time now, std::optiona
       pause();
       continue;
     }
-    owner = parse_owner({text, static_cast<std::size_t>(count)});
+    owner = parse_owner(*text);
 
     struct flock probe{};
     probe.l_type = F_WRLCK;
@@ -210,12 +208,10 @@ void place_lock::check_lost() const {
 /// Whether the lock has its name, and is that of this object.
 bool place_lock::is_own() const {
   const auto name = sentence({lock_name, "/", owner_file});
-  char text[longest_record];
-  ssize_t count = -1;
-  if (const auto file = open_owner(root_->fd.get(), name))
-    count = posix::retried([&] { return ::pread(file.get(), text, sizeof text, 0); });
-  if (count < 0 && !posix::is_gone(errno)) fail_io("read", root_->file(name));
-  return count >= 0 && std::string_view(text, static_cast<std::size_t>(count)) == to_text(self_).substr(0, sizeof text);
+  const auto file = open_owner(root_->fd.get(), name);
+  const auto text = file ? posix::beginning_of(file.get(), longest_record) : std::nullopt;
+  if (!text && !posix::is_gone(errno)) fail_io("read", root_->file(name));
+  return text && *text == to_text(self_).substr(0, longest_record);
 }
 
 }  // namespace cairn::inline v0_1::stores::detail
