@@ -37,9 +37,7 @@ class leaf_decoder {
       const page_buffer all(leaf.bytes());
       const leaf_part whole{0, element_count(leaf.shape), {}};
       read(plan, whole, all.bytes());
-      return copy_runs(whole, wanted, leaf, [&](std::size_t from, std::size_t to, std::size_t bytes) {
-        std::memcpy(values.data() + to, all.bytes().data() + from, bytes);
-      });
+      return copy_common(whole, all.bytes(), wanted, values, leaf);
     }
     for (std::size_t link = plan.size(); link-- > 0;)
       for (const auto& slice : chain_.links()[link]->slices_of(plan[link], wanted)) {
@@ -68,12 +66,13 @@ class leaf_decoder {
     return found;
   }
 
-  /// Calls `act(first byte in a, first byte in b, bytes)` for each run of elements that both have.
-  template <class A, class Act>
-  static void copy_runs(const A& a, const leaf_part& b, const stored_leaf& leaf, const Act& act) {
+  /// Copies the elements that two parts of a leaf have in common, from the packed elements of `a` to those of `b`.
+  template <class A, class B>
+  static void copy_common(const A& a, std::span<const std::byte> from, const B& b, std::span<std::byte> to,
+                          const stored_leaf& leaf) {
     const auto width = size_of(leaf.type);
     for_each_common_run(a, b, leaf.shape, [&](std::uint64_t in_a, std::uint64_t in_b, std::uint64_t count) {
-      act(in_a * width, in_b * width, count * width);
+      std::memcpy(to.data() + in_b * width, from.data() + in_a * width, count * width);
     });
   }
 
@@ -98,17 +97,20 @@ class leaf_decoder {
                 const slice_overlap& overlap, std::span<std::byte> values) {
     constexpr std::size_t direct_bytes = std::size_t{1} << 20U;  // more than these are not copied
     const auto& from = *chain_.links()[link];
-    const auto skipped = overlap.range.first * size_of(leaf.type);
+    const auto width = size_of(leaf.type);
     auto part = slice;
-    part.begin += skipped;
-    part.bytes = (overlap.range.last - overlap.range.first) * size_of(leaf.type);
+    part.begin += overlap.range.first * width;
+    part.bytes = (overlap.range.last - overlap.range.first) * width;
     const auto bytes = window_.move_to(from, part);
-    copy_runs(slice, wanted, leaf, [&](std::size_t begin, std::size_t to, std::size_t count) {
-      if (count >= direct_bytes)
-        return from.read(slice.shard, slice.begin + begin, values.subspan(to, count), options_);
-      window_.need(begin - skipped, begin - skipped + count);
-      std::memcpy(values.data() + to, bytes.data() + begin - skipped, count);
-    });
+    for_each_common_run(slice, wanted, leaf.shape,
+                        [&](std::uint64_t in_slice, std::uint64_t in_wanted, std::uint64_t count) {
+                          const auto begin = (in_slice - overlap.range.first) * width;
+                          const auto to = values.subspan(in_wanted * width, count * width);
+                          if (to.size() >= direct_bytes)
+                            return from.read(slice.shard, part.begin + begin, to, options_);
+                          window_.need(begin, begin + to.size());
+                          std::memcpy(to.data(), bytes.data() + begin, to.size());
+                        });
   }
 
   /// Decodes the wanted elements of a slice; where it is relative, `values` hold the parent's.
@@ -118,15 +120,9 @@ class leaf_decoder {
     const bool is_all = overlap.runs == 1 && overlap.elements == slice.count;
     const auto elements =
         is_all ? values.subspan(overlap.first * width, slice.count * width) : elements_.first(slice.count * width);
-    if (!is_all && slice.is_relative())
-      copy_runs(slice, wanted, leaf, [&](std::size_t at, std::size_t in_values, std::size_t bytes) {
-        std::memcpy(elements.data() + at, values.data() + in_values, bytes);
-      });
+    if (!is_all && slice.is_relative()) copy_common(wanted, values, slice, elements, leaf);
     decode(link, leaf, slice, overlap.range, elements);
-    if (!is_all)
-      copy_runs(slice, wanted, leaf, [&](std::size_t at, std::size_t in_values, std::size_t bytes) {
-        std::memcpy(values.data() + in_values, elements.data() + at, bytes);
-      });
+    if (!is_all) copy_common(slice, elements, wanted, values, leaf);
   }
 
   /// Decodes at least `range` of the elements of a slice.
