@@ -51,9 +51,6 @@ published_checkpoint attempt::publish() {
   return made;
 }
 
-/// The numbers at the beginning of the text: bytes, id, is_delta, and how many `stored` follow.
-inline constexpr std::size_t publication_numbers = 4;
-
 std::string write_published(const published_checkpoint& made) {
   std::vector<std::uint64_t> numbers{made.bytes, made.id, made.is_delta, made.stored.size()};
   numbers.insert(numbers.end(), made.stored.begin(), made.stored.end());
@@ -68,7 +65,7 @@ published_checkpoint read_published(std::string_view text) {
     if (!numbers.empty()) std::memcpy(numbers.data(), text.data(), numbers.size_bytes());
     text.remove_prefix(numbers.size_bytes());
   };
-  std::uint64_t head[publication_numbers];
+  std::uint64_t head[4];  // bytes, id, is_delta, and how many `stored` follow
   take(head);
   published_checkpoint made{.bytes = head[0], .id = head[1], .is_delta = head[2] != 0};
   if (head[3] > text.size() / sizeof head[0]) fail(errc::corrupt, {origin, ": the text is too short"});
