@@ -150,24 +150,15 @@ class part_merger {
     return made;
   }
 
-  void read_values(const leaf& merged, const merged_part& part, std::span<std::byte> values) const {
-    const auto& region = part.from.region;
-    memory_view into{merged.type, {}, values.data(), {}};
-    if (region)
-      into.shape = region->shape;
-    else
-      into.shape.push_back(part.made.count);
-    const auto first = region ? std::nullopt : std::optional(part.from.first);
-    const read_request request[] = {{part.leaf, std::move(into), region, first}};
-    chain_.read(request, {.threads = threads_});
-  }
-
   /// The values that the chain restores, without further loss; the loss of the newest link is recorded.
   [[nodiscard]] encoded_piece whole_piece(const leaf& merged, const merged_part& part) const {
     const auto& which = part.made;
     page_buffer memory(which.count * size_of(merged.type));
     const auto values = memory.bytes();
-    read_values(merged, part, values);
+    const auto& region = part.from.region;
+    const memory_view into{merged.type, region ? region->shape : extents{which.count}, values.data(), {}};
+    const read_request request[] = {{part.leaf, into, region, region ? std::nullopt : std::optional(part.from.first)}};
+    chain_.read(request, {.threads = threads_});
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
     encoded_piece made{which, {}, {}, {}, {}};
     if (values.size() >= least_encoded_bytes) {
