@@ -204,11 +204,6 @@ class leaf_encoder {
     return tasks;
   }
 
-  [[nodiscard]] encode_request request_of(const task& each, unsigned threads) const {
-    const auto& whole = leaves_[each.from->leaf];
-    return {whole.path, whole.type, each.values, each.parent, threads, base_ != nullptr ? &base_->tables() : nullptr};
-  }
-
   /// Copies the elements of a piece that lie in the memory of the state: other threads may write them while the codec
   /// reads them more than once.
   void copy_live(task& each, const any_codec& codec, unsigned threads, page_buffer& memory) const {
@@ -230,18 +225,18 @@ class leaf_encoder {
     copy_live(each, codec, threads, copy);
     const auto* const from = each.from;
     const auto room = from->room;
-    const auto request = request_of(each, threads);
     const auto& whole = leaves_[from->leaf];
-    const auto bound = codec.bound(request.type, request.values.size());
+    const auto bound = codec.bound(whole.type, each.values.size());
     if (bound > std::numeric_limits<std::ptrdiff_t>::max())
       fail(errc::invalid, {whole.path, ": the bound of its codec is ", bound, " bytes"});
     const bool is_in_place =
-        from->copy != nullptr && each.kept.empty() && codec.encodes_in_place() && bound <= room + request.values.size();
+        from->copy != nullptr && each.kept.empty() && codec.encodes_in_place() && bound <= room + each.values.size();
     page_buffer memory(is_in_place ? 0 : bound);
-    const auto out = is_in_place ? std::span(from->copy - room, room + request.values.size()) : memory.bytes();
-    each.result = codec.encode(request, out);
+    const auto out = is_in_place ? std::span(from->copy - room, room + each.values.size()) : memory.bytes();
+    const auto* const tables = base_ != nullptr ? &base_->tables() : nullptr;
+    each.result = codec.encode({whole.path, whole.type, each.values, each.parent, threads, tables}, out);
     const auto& result = each.result;
-    if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), request.values.data(), request.values.size());
+    if (!result.lost && !each.kept.empty()) std::memcpy(each.kept.data(), each.values.data(), each.values.size());
     if (result.codec.empty()) {  // the next delta is built on what is stored: not on what the state has by then
       if (!each.kept.empty()) each.to->bytes = each.kept;
       return;
