@@ -28,53 +28,47 @@ struct new_shard {
   [[nodiscard]] std::uint64_t bytes() const { return data_start() + layout.header.data_bytes; }
 };
 
-/// The bytes of a shard's data section: in payloads, in staged copies, or in the memory of leaves.
-class shard_bytes {
- public:
-  shard_bytes(std::span<const leaf> leaves, const shard_layout& layout) : leaves_(leaves), layout_(layout) {}
-
-  /// The bytes [begin, end) where they lie, if they adjoin in payloads or copies, which nobody changes; else nothing.
-  [[nodiscard]] std::span<const std::byte> unchanging(std::uint64_t begin, std::uint64_t end) const {
-    const auto& tensors = layout_.header.tensors;
-    auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
-    const std::byte* first = nullptr;
-    for (auto next = begin; next < end; next = (at++)->end) {
-      const auto bytes = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())].bytes;
-      if (at->begin == at->end) continue;
-      if (bytes.empty()) return {};
-      const auto* const place = bytes.data() + (next - at->begin);
-      if (first == nullptr) first = place;
-      if (place != first + (next - begin)) return {};
-    }
-    return {first, end - begin};
+/// The bytes [begin, end) of a shard's data section where they lie, if they adjoin in payloads or copies, which nobody
+/// changes; else nothing.
+[[nodiscard]] inline std::span<const std::byte> unchanging_bytes(const shard_layout& layout, std::uint64_t begin,
+                                                                 std::uint64_t end) {
+  const auto& tensors = layout.header.tensors;
+  auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+  const std::byte* first = nullptr;
+  for (auto next = begin; next < end; next = (at++)->end) {
+    const auto bytes = layout.pieces[static_cast<std::size_t>(at - tensors.begin())].bytes;
+    if (at->begin == at->end) continue;
+    if (bytes.empty()) return {};
+    const auto* const place = bytes.data() + (next - at->begin);
+    if (first == nullptr) first = place;
+    if (place != first + (next - begin)) return {};
   }
+  return {first, end - begin};
+}
 
-  /// Copies the bytes [begin, begin + out.size()).
-  void copy(std::uint64_t begin, std::span<std::byte> out) const {
-    const auto end = begin + out.size();
-    const auto& tensors = layout_.header.tensors;
-    auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
-    for (; at != tensors.end() && at->begin < end; ++at) {
-      const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
-      if (from == to) continue;
-      const auto& p = layout_.pieces[static_cast<std::size_t>(at - tensors.begin())];
-      const auto place = out.subspan(from - begin, to - from);
-      const auto skipped = from - at->begin;
-      const leaf& whole = leaves_[p.leaf];
-      const auto width = size_of(whole.type);
-      if (!p.bytes.empty())
-        std::memcpy(place.data(), p.bytes.data() + skipped, place.size());
-      else if (whole.contiguous() || whole.shape.empty())
-        std::memcpy(place.data(), whole.memory + p.first * width + skipped, place.size());
-      else
-        gather(whole, p.first + skipped / width, place);
-    }
+/// Copies the bytes [begin, begin + out.size()) of a shard's data section: from payloads, from staged copies, or from
+/// the memory of leaves.
+inline void copy_bytes(std::span<const leaf> leaves, const shard_layout& layout, std::uint64_t begin,
+                       std::span<std::byte> out) {
+  const auto end = begin + out.size();
+  const auto& tensors = layout.header.tensors;
+  auto at = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= begin; });
+  for (; at != tensors.end() && at->begin < end; ++at) {
+    const auto from = std::max(begin, at->begin), to = std::min(end, at->end);
+    if (from == to) continue;
+    const auto& p = layout.pieces[static_cast<std::size_t>(at - tensors.begin())];
+    const auto place = out.subspan(from - begin, to - from);
+    const auto skipped = from - at->begin;
+    const leaf& whole = leaves[p.leaf];
+    const auto width = size_of(whole.type);
+    if (!p.bytes.empty())
+      std::memcpy(place.data(), p.bytes.data() + skipped, place.size());
+    else if (whole.contiguous() || whole.shape.empty())
+      std::memcpy(place.data(), whole.memory + p.first * width + skipped, place.size());
+    else
+      gather(whole, p.first + skipped / width, place);
   }
-
- private:
-  std::span<const leaf> leaves_;
-  const shard_layout& layout_;
-};
+}
 
 /// The bytes [begin, end) of a shard's data section, in whole blocks: what a thread writes at a time.
 struct chunk {
@@ -89,15 +83,14 @@ static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0
 /// Hashes a chunk and writes it from where it lies. What may still change, and what the sink needs aligned, is copied
 /// before: what is written has its checksum.
 inline void write_chunk(std::span<const leaf> leaves, new_shard& shard, const chunk& which, page_buffer& copy) {
-  const shard_bytes from(leaves, shard.layout);
-  auto in_place = from.unchanging(which.begin, which.end);
+  auto in_place = unchanging_bytes(shard.layout, which.begin, which.end);
   if (reinterpret_cast<std::uintptr_t>(in_place.data()) % std::max<std::size_t>(shard.out->alignment(), 1) != 0)
     in_place = {};
   const auto copied = in_place.empty() ? copy.first(which.end - which.begin) : std::span<std::byte>();
   const auto whole = in_place.empty() ? stores::buffer(copied) : in_place;
   for (std::uint64_t at = 0; at < whole.size(); at += block_bytes) {
     const auto bytes = std::min<std::uint64_t>(block_bytes, whole.size() - at);
-    if (in_place.empty()) from.copy(which.begin + at, copied.subspan(at, bytes));
+    if (in_place.empty()) copy_bytes(leaves, shard.layout, which.begin + at, copied.subspan(at, bytes));
     shard.blocks[(which.begin + at) / block_bytes] = checksum(whole.subspan(at, bytes));
   }
   const stores::buffer all[] = {whole};
