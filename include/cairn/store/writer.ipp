@@ -227,10 +227,6 @@ void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t to
     for (std::uint64_t at = 0; at < size; at += chunk_bytes)
       chunks.push_back({i, at, std::min(at + chunk_bytes, size)});
   }
-  const auto report = [&](std::uint64_t bytes) {
-    const auto done = done_ += bytes;
-    if (spec_.on_progress) spec_.on_progress(done, total);
-  };
   // By turns from all shards: threads that write into one file wait for each other.
   const auto by_turns = [](const chunk& a, const chunk& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.shard < b.shard;
@@ -240,7 +236,8 @@ void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t to
   parallel_for(chunks.size(), threads, [&](std::size_t i, unsigned worker) {
     const auto& each = chunks[i];
     write_chunk(spec_.leaves, shards[each.shard], each, copies[worker]);
-    report(each.end - each.begin);
+    const auto done = done_ += each.end - each.begin;
+    if (spec_.on_progress) spec_.on_progress(done, total);
   });
 }
 
