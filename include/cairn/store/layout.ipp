@@ -55,15 +55,12 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 }
 
 [[nodiscard]] inline std::string find_fault(const run_layout& layout, const extents& shape) {
-  const auto count = element_count(shape);
-  std::uint64_t least = 0;
-  for (const auto& each : layout.starts) {
-    const bool is_first = &each == layout.starts.data();
-    if (is_first ? each.first != 0 : each.first < least || each.first >= count)
-      return "has runs that do not follow each other";
-    least = each.first + 1;
-  }
-  return layout.starts.empty() || count == 0 ? "has no runs, or no elements" : "";
+  const auto& starts = layout.starts;
+  if (starts.empty() || element_count(shape) == 0) return "has no runs, or no elements";
+  const auto backwards = std::ranges::adjacent_find(starts, std::greater_equal<>(), &run_layout::start::first);
+  const bool follow =
+      starts.front().first == 0 && backwards == starts.end() && starts.back().first < element_count(shape);
+  return follow ? "" : "has runs that do not follow each other";
 }
 
 /// The number of boxes along a dimension; 0 if the cuts are malformed.
