@@ -87,8 +87,8 @@ class chain_reader {
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
   using leaf_plan = std::vector<std::size_t>;
 
+  void begin_with(const std::shared_ptr<checkpoint_reader>& newest);
   void open_ancestors(const any_store& store, index_texts* texts);
-  void fetch(std::size_t index, std::span<std::byte> out) const;
   [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
   void read_decoded(std::span<const placed_request> requests, const read_options& options) const;
 

@@ -21,18 +21,14 @@ chain_reader::chain_reader(const any_store& store, std::string_view name, codec_
 }
 
 void chain_reader::open(const any_store& store, std::string_view name, index_texts* texts) {
-  const auto newest = std::make_shared<checkpoint_reader>(store, name, files_, texts);
-  newest->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
-  links_ = {newest};
+  begin_with(std::make_shared<checkpoint_reader>(store, name, files_, texts));
   names_ = {std::string(name)};
   open_ancestors(store, texts);
 }
 
 chain_reader::chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules)
     : rules_(std::move(rules)) {
-  const auto only = std::make_shared<checkpoint_reader>(std::move(file), std::move(origin));
-  only->set_fetch([this](std::size_t index, std::span<std::byte> out) { fetch(index, out); });
-  links_ = {only};
+  begin_with(std::make_shared<checkpoint_reader>(std::move(file), std::move(origin)));
   if (needs_parent(newest()))
     fail(errc::unsupported,
          {contents().origin,
@@ -60,16 +56,13 @@ void chain_reader::open_ancestors(const any_store& store, index_texts* texts) {
   }
 }
 
-/// Reads one leaf: `fetch` of the contents.
-void chain_reader::fetch(std::size_t index, std::span<std::byte> out) const {
-  const read_request all[] = {request_for(contents().origin, contents().leaves, index, out)};
-  read(all, {.threads = 1});
-}
-
-/// Adds the tables that are not there yet.
-inline void add_tables(code_tables& all, const stored_tables& stored, std::string_view where) {
-  for (const auto& [id, digits] : stored)
-    if (const auto table = read_code_table(id, digits, where); all.find(table.id) == nullptr) all.add(table);
+/// Makes it the newest link, whose contents fetch leaves that the whole chain decodes.
+void chain_reader::begin_with(const std::shared_ptr<checkpoint_reader>& newest) {
+  newest->set_fetch([this](std::size_t index, std::span<std::byte> out) {
+    const read_request all[] = {request_for(contents().origin, contents().leaves, index, out)};
+    read(all, {.threads = 1});
+  });
+  links_ = {newest};
 }
 
 /// The tables that payloads of a shard name.
@@ -79,7 +72,9 @@ std::shared_ptr<const code_tables> chain_reader::tables_of(std::size_t link, std
   auto& tables = tables_[{link, shard}];
   if (!tables) {
     code_tables all;
-    add_tables(all, from.tables_of(shard), from.contents().origin);
+    for (const auto& [id, digits] : from.tables_of(shard))
+      if (const auto table = read_code_table(id, digits, from.contents().origin); all.find(table.id) == nullptr)
+        all.add(table);
     tables = std::make_shared<const code_tables>(std::move(all));
   }
   return tables;
