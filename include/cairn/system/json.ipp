@@ -24,7 +24,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// RapidJSON's parser calls this for each value. Compares the value with the form that is expected there, and uses it.
+/// RapidJSON's allocator, which throws where there is no memory.
 struct checked_heap {
   static const bool kNeedFree = true;
 
@@ -38,6 +38,7 @@ struct checked_heap {
   static void Free(void* memory) noexcept { std::free(memory); }
 };
 
+/// RapidJSON's parser calls this for a value that `scalar` asks for.
 struct json_reader::scalars : rapidjson::BaseReaderHandler<rapidjson::UTF8<>, json_reader::scalars> {
   // The name is RapidJSON's. Numbers come here, too.
   bool String(const char* at, rapidjson::SizeType length, bool /*copy*/) { return text = {at, length}, true; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The directories that an operation makes above its output: removed again if it fails.
+// Calls of the system for files and directories: repeated after signals, and with Cairn's errors.
 #pragma once
 
 #include <algorithm>
@@ -72,8 +72,8 @@ template <class Call>
   return result;
 }
 
-[[nodiscard]] inline descriptor open_at(int directory, const std::string& name, int flags, mode_t mode = 0666) {
-  return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, mode); }));
+[[nodiscard]] inline descriptor open_at(int directory, const std::string& name, int flags) {
+  return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666); }));
 }
 
 /// The contents of a file of the kernel; empty if it cannot be read.
