@@ -114,20 +114,12 @@ struct stored_checkpoint {
   [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
 };
 
-/// Calls `act(in_piece, in_region, count)` for each run of consecutive elements that a piece and a box of an array of
-/// this shape have in common, with the numbers of its first element in both.
-template <class Piece, class Act>
-void for_each_common_run(const Piece& piece, const extents& shape, const box& region, const Act& act) {
-  if (piece.region)
-    for_each_common_run(*piece.region, region, act);
-  else
-    for_each_common_run(piece.first, piece.count, shape, region, act);
-}
-
-/// The same for two pieces, each of which is a run of elements or a box.
+/// Calls `act(in_a, in_b, count)` for each run of consecutive elements that two pieces of an array of this shape, each
+/// of which is a run of elements or a box, have in common, with the numbers of its first element in both.
 template <class Piece, class Other, class Act>
 void for_each_common_run(const Piece& a, const Other& b, const extents& shape, const Act& act) {
-  if (b.region) return for_each_common_run(a, shape, *b.region, act);
+  if (a.region && b.region) return for_each_common_run(*a.region, *b.region, act);
+  if (b.region) return for_each_common_run(a.first, a.count, shape, *b.region, act);
   if (a.region)
     return for_each_common_run(
         b.first, b.count, shape, *a.region,
