@@ -16,10 +16,7 @@ namespace cairn::inline v0_1::detail {
     std::size_t count, const std::function<bool(std::size_t, std::size_t)>& before) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::size_t in_order = 1;
-  while (in_order < count && !before(in_order, in_order - 1)) ++in_order;
-  if (in_order < count)
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return before(a, b); });
+  if (!std::ranges::is_sorted(order, std::ref(before))) std::ranges::sort(order, std::ref(before));
   return order;
 }
 
