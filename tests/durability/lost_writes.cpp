@@ -160,7 +160,9 @@ void leave_remains(const std::string& root, std::uint64_t step) {
   fs::create_directory(hidden);
   const auto file =
       cairn::posix::open_at(AT_FDCWD, hidden + "/" + cairn::detail::shard_file(0, 1), O_WRONLY | O_CREAT | O_EXCL);
-  cairn::posix::write_all(file.get(), sample::bytes_of(std::string(9000, 'x')), 0, hidden);
+  const std::string text(9000, 'x');
+  const std::span<const std::byte> buffers[] = {sample::bytes_of(text)};
+  cairn::posix::write_all(file.get(), buffers, 0, hidden);
 }
 
 call_log record(const plan& how, const std::string& base) {

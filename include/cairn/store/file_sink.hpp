@@ -121,8 +121,9 @@ class file_sink : public sink {
     if (done < 0 && errno != EINVAL) fail_io(write_, where_);
     if (done == static_cast<ssize_t>(pages.size())) return;
     if (::fcntl(file_.get(), F_SETFL, ::fcntl(file_.get(), F_GETFL) & ~O_DIRECT) != 0) fail_io("write", where_, EINVAL);
-    const auto rest = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
-    posix::write_all(file_.get(), pages.subspan(rest), offset + rest, where_, write_);
+    const auto written = static_cast<std::size_t>(std::max<ssize_t>(done, 0));
+    const buffer rest[] = {pages.subspan(written)};
+    posix::write_all(file_.get(), rest, offset + written, where_, write_);
   }
 
   void write_direct(buffer bytes, std::uint64_t offset) {

@@ -193,11 +193,6 @@ inline void write_all(int file, std::span<const std::span<const std::byte>> buff
   });
 }
 
-inline void write_all(int file, std::span<const std::byte> bytes, std::uint64_t offset, std::string_view where,
-                      std::string_view action = "write") {
-  write_all(file, std::span(&bytes, 1), offset, where, action);
-}
-
 /// Fills all buffers consecutively from `offset` on. errc::corrupt when the file ends before; errc::unreadable;
 /// errc::io, also when another host has deleted the file.
 inline void read_all(int file, std::span<const std::span<std::byte>> buffers, std::uint64_t offset,
