@@ -12,7 +12,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 
-namespace cairn::inline v0_1::detail {
+namespace cairn::inline v0_1::stores::detail {
 
 /// 64 random bits. Not by std::random_device: libstdc++ takes RDSEED, which repeats numbers on some CPUs (AMD-SB-7055).
 [[nodiscard]] inline std::uint64_t random_number() {
@@ -21,10 +21,6 @@ namespace cairn::inline v0_1::detail {
     number = std::random_device()();  // a sandbox without the call
   return number;
 }
-
-}  // namespace cairn::inline v0_1::detail
-
-namespace cairn::inline v0_1::stores::detail {
 
 /// `.tmp-<name>.<attempt>`: is being written or deleted.
 inline constexpr std::string_view temporary_prefix = ".tmp-";
@@ -35,7 +31,7 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
 /// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not
 /// known, and 8 random ones. No two attempts to write a checkpoint have the same.
 [[nodiscard]] inline std::string new_attempt(std::string_view machine, std::string_view process) {
-  const auto digits = cairn::detail::to_hex(cairn::detail::random_number());
+  const auto digits = cairn::detail::to_hex(random_number());
   return sentence({machine, std::string(machine_digits - machine.size(), '0'), process,
                    std::string(process_digits - process.size(), '0'),
                    std::string_view(digits).substr(digits.size() - random_digits)});

@@ -102,7 +102,7 @@ owner_record owner_record::of_this_process(std::uint64_t device, scheduler_job j
           .processes = namespace_of_this_process(),
           .process = static_cast<std::uint64_t>(::getpid()),
           .started = start_of(static_cast<std::uint64_t>(::getpid())),
-          .random = cairn::detail::random_number(),
+          .random = random_number(),
           .job = std::move(job)};
 }
 
