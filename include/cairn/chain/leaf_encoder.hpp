@@ -82,11 +82,14 @@ class leaf_encoder {
   /// in place, and is then valid as long as that memory; else the result owns it. Throws what the codecs throw.
   [[nodiscard]] shards_of<encoded_piece> encode(std::span<const std::vector<staged_piece>> shards) {
     shards_of<encoded_piece> encoded(shards.size());
+    std::vector<task> tasks;  // which refer to `encoded`
     for (std::size_t i = 0; i < shards.size(); ++i) {
       encoded[i].reserve(shards[i].size());
-      for (const auto& each : shards[i]) encoded[i].push_back({each, {}, copy_of(each), {}, {}});
+      for (const auto& each : shards[i]) {
+        encoded[i].push_back({each, {}, copy_of(each), {}, {}});
+        if (each.count != 0 && codecs_.is_encoded(each.leaf)) tasks.push_back(task_of(each, encoded[i].back()));
+      }
     }
-    auto tasks = tasks_of(shards, encoded);
     for (std::size_t first = 0, next = 0; first < tasks.size(); first = next) {
       next = end_of_round(tasks, first);
       encode(std::span(tasks).subspan(first, next - first));
@@ -175,33 +178,25 @@ class leaf_encoder {
     return {each.copy, bytes_of(each)};
   }
 
-  /// The pieces that a codec encodes, with their values and references.
-  [[nodiscard]] std::vector<task> tasks_of(std::span<const std::vector<staged_piece>> shards,
-                                           shards_of<encoded_piece>& encoded) {
-    std::vector<task> tasks;
-    for (std::size_t shard = 0; shard < shards.size(); ++shard)
-      for (std::size_t i = 0; i < shards[shard].size(); ++i) {
-        const auto& from = shards[shard][i];
-        if (from.count == 0 || !codecs_.is_encoded(from.leaf)) continue;
-        const auto& whole = leaves_[from.leaf];
-        const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
-        task made{.from = &from, .to = &encoded[shard][i]};
-        if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
-          const auto known = reference_of(from);
-          made.kept = known.reference->values.bytes().subspan(begin, bytes);
-          if (known.is_of_parent && known.reference->has(from.first, from.count)) made.parent = made.kept;
-        }
-        if (from.copy != nullptr) {
-          made.values = copy_of(from);
-        } else if (whole.contiguous()) {
-          made.values = {whole.memory + begin, bytes};
-        } else {
-          gather(whole, from.first, made.packed.first(bytes));
-          made.values = made.packed.bytes();
-        }
-        tasks.push_back(std::move(made));
-      }
-    return tasks;
+  /// The task to encode a piece, with its values and reference.
+  [[nodiscard]] task task_of(const staged_piece& from, encoded_piece& to) {
+    const auto& whole = leaves_[from.leaf];
+    const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
+    task made{.from = &from, .to = &to};
+    if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
+      const auto known = reference_of(from);
+      made.kept = known.reference->values.bytes().subspan(begin, bytes);
+      if (known.is_of_parent && known.reference->has(from.first, from.count)) made.parent = made.kept;
+    }
+    if (from.copy != nullptr) {
+      made.values = copy_of(from);
+    } else if (whole.contiguous()) {
+      made.values = {whole.memory + begin, bytes};
+    } else {
+      gather(whole, from.first, made.packed.first(bytes));
+      made.values = made.packed.bytes();
+    }
+    return made;
   }
 
   /// Copies the elements of a piece that lie in the memory of the state: other threads may write them while the codec
