@@ -67,8 +67,7 @@ std::optional<load_report> restore_first(const any_store& store, const list_chec
 
 /// Loads the newest checkpoint of the store that can be restored, or that of `options.step`; nullopt if the store is
 /// empty. errc::not_found for a step that has no checkpoint.
-std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
-                                   const observer& on_event = {});
+std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options);
 
 /// The same at all ranks, which load the same checkpoint.
 std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,

@@ -112,10 +112,9 @@ std::optional<load_report> restore_first(const any_store& store, const list_chec
   }
 }
 
-std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
-                                   const observer& on_event) {
+std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options) {
   team alone;
-  return restore(store, state, options, on_event, alone);
+  return restore(store, state, options, {}, alone);
 }
 
 std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
