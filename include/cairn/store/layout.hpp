@@ -96,20 +96,25 @@ struct leaf_encoding {
   friend bool operator==(const leaf_encoding&, const leaf_encoding&) = default;
 };
 
-/// Adds the encoding of some pieces to that of others, except for `stored`.
-inline void add_encoding(std::optional<leaf_encoding>& all, const leaf_encoding& more) {
-  if (!all) all.emplace().codec = more.codec;
-  all->relative = all->relative || more.relative;
-  if (more.lost) all->lost = worse(all->lost.value_or(loss{}), *more.lost);
-}
+/// What is known of a leaf while its pieces are found or written.
+struct leaf_pieces {
+  std::vector<placed_piece> where{};
+  std::optional<leaf_encoding> encoded{};  ///< nullopt: no piece is encoded
+  std::uint64_t bytes = 0;                 ///< stored
 
-/// Adds a piece of `bytes` stored bytes to what is known of its leaf. `how`: null if the piece is not encoded.
-inline void add_piece(std::optional<leaf_encoding>& all, std::uint64_t& all_bytes, const encoding_info* how,
-                      std::uint64_t bytes) {
-  all_bytes += bytes;
-  if (how != nullptr) add_encoding(all, {how->codec, how->relative, 0, how->lost});
-  if (all) all->stored = all_bytes;
-}
+  /// Adds the stored bytes of pieces. `how`: the encoding_info of one, or the leaf_encoding of several; null if none is
+  /// encoded.
+  template <class Encoding>
+  void add(std::uint64_t more, const Encoding* how) {
+    bytes += more;
+    if (how != nullptr) {
+      if (!encoded) encoded.emplace().codec = how->codec;
+      encoded->relative = encoded->relative || how->relative;
+      if (how->lost) encoded->lost = worse(encoded->lost.value_or(loss{}), *how->lost);
+    }
+    if (encoded) encoded->stored = bytes;
+  }
+};
 
 struct leaf_storage {
   leaf_layout layout;

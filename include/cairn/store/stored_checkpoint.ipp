@@ -88,12 +88,9 @@ std::vector<stored_slice> stored_checkpoint::slices_of(std::size_t leaf, const l
 }
 
 /// What the header of a file says of one leaf.
-struct found_leaf {
+struct found_leaf : leaf_pieces {
   dtype type{};
-  extents shape;
-  std::vector<placed_piece> pieces;
-  std::optional<leaf_encoding> encoded;
-  std::uint64_t bytes = 0;
+  extents shape{};
 };
 
 /// Finds the leaves in the header of a single file, which no index has.
@@ -118,12 +115,12 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
     }
     if (leaf.type != type || leaf.shape != leaf_shape)
       fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
-    leaf.pieces.push_back(std::move(piece));
-    add_piece(leaf.encoded, leaf.bytes, shard.metadata.encoding_of(tensor), tensor.end - tensor.begin);
+    leaf.where.push_back(std::move(piece));
+    leaf.add(tensor.end - tensor.begin, shard.metadata.encoding_of(tensor));
   }
   for (auto& [path, leaf] : found) {
     auto& storage = checkpoint.index.storage.emplace_back();
-    if (const auto fault = make_layout(std::move(leaf.pieces), leaf.shape, storage.layout); !fault.empty())
+    if (const auto fault = make_layout(std::move(leaf.where), leaf.shape, storage.layout); !fault.empty())
       fail(errc::corrupt, {shard.where, ": \"", path, "\" ", fault});
     if (leaf.encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*leaf.encoded));
     checkpoint.contents.leaves.push_back({path, leaf.type, std::move(leaf.shape)});

@@ -83,13 +83,6 @@ class checkpoint_writer {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  /// What is known of a leaf while its pieces are added.
-  struct stored_pieces {
-    std::vector<placed_piece> where;
-    std::optional<leaf_encoding> encoded;
-    std::uint64_t bytes = 0;
-  };
-
   [[nodiscard]] const leaf& leaf_at(std::size_t number) const {
     return number < spec_.leaves.size() ? spec_.leaves[number] : others_[number - spec_.leaves.size()];
   }
@@ -105,10 +98,10 @@ class checkpoint_writer {
   const checkpoint_spec& spec_;
   std::size_t shards_, laid_out_;
   checkpoint_index index_;
-  bool lists_others_ = false;          // shards of other writers
-  std::vector<leaf> others_;           // leaves that other writers alone have; their numbers follow those of the spec
-  std::vector<std::size_t> by_path_;   // the numbers of the leaves, in the order of their paths
-  std::vector<stored_pieces> pieces_;  // by leaf
+  bool lists_others_ = false;         // shards of other writers
+  std::vector<leaf> others_;          // leaves that other writers alone have; their numbers follow those of the spec
+  std::vector<std::size_t> by_path_;  // the numbers of the leaves, in the order of their paths
+  std::vector<leaf_pieces> pieces_;   // by leaf
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint64_t> done_{0};
   std::unique_ptr<stores::transaction> transaction_;

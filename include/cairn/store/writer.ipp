@@ -181,7 +181,7 @@ void checkpoint_writer::lay_out(new_shard& shard, const std::vector<write_piece>
     const auto& tensor = shard.layout.header.tensors[i];
     auto& stored = pieces_[piece.leaf];
     stored.where.push_back(place_of(spec_.leaves[piece.leaf], piece, shard.number));
-    add_piece(stored.encoded, stored.bytes, piece.how, tensor.end - tensor.begin);
+    stored.add(tensor.end - tensor.begin, piece.how);
   }
 }
 
@@ -197,9 +197,7 @@ void checkpoint_writer::list_leaves() {
       if (leaf_at(order[i]).type != first.type || whole_shape(leaf_at(order[i])) != whole_shape(first))
         fail(errc::invalid, {"the boxes of \"", first.path, "\" disagree about its dtype or shape"});
       all.where.insert(all.where.end(), more.where.begin(), more.where.end());
-      all.bytes += more.bytes;
-      if (more.encoded) add_encoding(all.encoded, *more.encoded);
-      if (all.encoded) all.encoded->stored = all.bytes;
+      all.add(more.bytes, more.encoded ? &*more.encoded : nullptr);
     }
     auto& storage = index_.storage.emplace_back();
     if (const auto fault = make_layout(std::move(all.where), whole_shape(first), storage.layout); !fault.empty())

@@ -50,14 +50,12 @@ std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::s
   ++laid_out_;
   std::uint64_t own_bytes = 0;
   for (const auto& [number, bytes] : raw_bytes) {
-    auto& stored = pieces_[number];
     const bool is_other = number >= first_other;
     const auto at = written.encoded.find(is_other ? number - first_other + common : number);
-    const auto added = at == written.encoded.end() ? bytes : at->second.stored;
-    stored.bytes += added;
+    const auto* const how = at == written.encoded.end() ? nullptr : &at->second;
+    const auto added = how == nullptr ? bytes : how->stored;
+    pieces_[number].add(added, how);
     if (is_other) own_bytes += added;
-    if (at != written.encoded.end()) add_encoding(stored.encoded, at->second);
-    if (stored.encoded) stored.encoded->stored = stored.bytes;
   }
   index_.structure.insert(written.own_structure.begin(), written.own_structure.end());
   index_.total_size += written.data_bytes;
