@@ -61,8 +61,7 @@ class file_source final : public source {
 enum class file_mode {
   cached,  ///< page cache; the system writes them back later
   synced,  ///< page cache, and on the disk when `finish` returns
-  direct   ///< past the page cache, and on the disk when `finish` returns; `synced` where the file system
-           ///< cannot
+  direct   ///< past the page cache, and on the disk when `finish` returns; `synced` where the file system cannot
 };
 
 /// A new file in an open directory.
@@ -84,9 +83,7 @@ class file_sink : public sink {
     const auto reserve = [&] { return ::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)); };
     if (posix::retried(reserve) == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return;
     const int failure = errno;
-    const auto free = [&] {
-      return ::ftruncate(file_.get(), 0);
-    };  // ext4 keeps what it has reserved, and then 0 bytes are free
+    const auto free = [&] { return ::ftruncate(file_.get(), 0); };  // ext4 keeps what it has reserved
     static_cast<void>(posix::retried(free));
     fail_io(write_, where_, failure);
   }
@@ -133,8 +130,8 @@ class file_sink : public sink {
     const std::size_t whole = bytes.size() / cairn::detail::page_bytes * cairn::detail::page_bytes;
     write_pages(bytes.first(whole), offset);
     if (whole == bytes.size()) return;
-    alignas(cairn::detail::page_bytes)
-        std::byte tail[cairn::detail::page_bytes] = {};  // the file's last page: padded here, cut off by finish
+    // The file's last page: padded here, cut off by `finish`.
+    alignas(cairn::detail::page_bytes) std::byte tail[cairn::detail::page_bytes] = {};
     std::memcpy(tail, bytes.data() + whole, bytes.size() - whole);
     write_pages(tail, offset + whole);
   }
