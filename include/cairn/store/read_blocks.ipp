@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of read_blocks.hpp.
+// Definitions of store/reader.hpp: reads and checks blocks of shards.
 #pragma once
 
 #include <algorithm>
