@@ -10,6 +10,8 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/raw.hpp"
+#include "cairn/load.hpp"
+#include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/memory.hpp"
@@ -130,6 +132,28 @@ TEST_CASE("what the codecs need counts, also for saves that the trainer waits fo
   state_of_4_mebibytes loaded;
   REQUIRE(cairn::checkpointer(store).restore(loaded)->step == 2);
   CHECK(loaded.values == state.values);
+}
+
+TEST_CASE("cairn::save encodes a state that does not fit beside itself in parts") {
+  const machine here;
+  const cairn::stores::memory store;
+  const auto state = random_state(2);
+  const cairn::save_options options{.codecs = {{"*", cairn::codecs::lossless{}}}};
+  const auto files = [&](std::string_view name) { return cairn::any_store(store).open(name)->files().size(); };
+  here.cgroup_leaves(8 * mebibyte);
+  cairn::save(store, "whole", state, options);
+  here.cgroup_leaves(4 * mebibyte);
+  cairn::save(store, "parts", state, options);
+  here.cgroup_leaves(mebibyte / 4);
+  cairn::save(store, "small_parts", state, options);
+  CHECK(files("whole") == 2);  // with the index
+  CHECK(files("parts") == 4);
+  CHECK(files("small_parts") == 6);
+  for (const auto* name : {"whole", "parts", "small_parts"}) {
+    state_of_4_mebibytes loaded;
+    cairn::load(store, name, loaded);
+    CHECK(loaded.values == state.values);
+  }
 }
 
 TEST_CASE("not even a part fits: an error, and nothing is left behind") {

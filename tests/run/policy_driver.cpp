@@ -346,7 +346,7 @@ TEST_CASE("after a failed save none may start until the retry is due, a save is 
   CHECK(driver.may_save());
   const auto fail_in_background = [&] {
     driver.set_newest({.step = 3, .began = driver.seconds() - 100});
-    driver.delay_retry(true, std::nullopt);
+    driver.delay_retry(true);
     CHECK_FALSE(driver.may_save());
   };
   fail_in_background();
@@ -359,7 +359,7 @@ TEST_CASE("after a failed save none may start until the retry is due, a save is 
   static_cast<void>(driver.ask({.step = 5}, false));
   work();
   const double before = driver.seconds();
-  driver.delay_retry(false, std::nullopt);  // at least the millisecond of work
+  driver.delay_retry(false);  // at least the millisecond of work
   while (!driver.may_save()) work();
   CHECK(driver.seconds() - before >= 1e-3);
 }

@@ -73,7 +73,7 @@ class encode_source final : public shard_source {
   bool is_published_ = false;
 };
 
-/// Saves a job from the state's own memory, in `shards` shards.
+/// Saves a job from the state's own memory, in `shards` shards; in more, one by one, where memory is short.
 save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards = 1, delta_base* base = nullptr);
 
 }  // namespace cairn::inline v0_1::detail

@@ -163,12 +163,24 @@ save_report encode_source::published(const published_checkpoint& made) {
   return std::move(report_);
 }
 
+/// In how many parts the state has to be encoded, so that a part takes at most half of the memory that is left; 1: all
+/// of it takes at most 7/8.
+inline std::uint64_t parts_to_encode(const save_job& job) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;  // less is not looked at
+  const auto bytes = memory_to_encode(job.what.leaves, job.codecs, false).encoded;
+  if (bytes < mebibyte) return 1;
+  const auto left = memory_left_now().bytes;
+  return bytes <= left / 8 * 7 ? 1 : bytes / std::max(left / 2, mebibyte) + 1;
+}
+
 save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
-  const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, shards));
+  const auto parts = parts_to_encode(job);
+  const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, std::max(shards, parts)));
   encode_source source(store, job, pieces.size(), base);
   attempt making(store, job.name, source);
   static_cast<void>(making.begin());
-  making.write(pieces);
+  const auto at_once = parts == 1 ? pieces.size() : 1;
+  for (std::size_t i = 0; i < pieces.size(); i += at_once) making.write(std::span(pieces).subspan(i, at_once));
   return source.published(making.publish());
 }
 

@@ -91,8 +91,8 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
     }
   }
   if (found.empty() && names.empty() && !all.empty())
-    fail(errc::not_found, {"no checkpoint in ", store_.location(),
-                           " has a finite ", order ? "metric \"" + metric + '"' : metric});
+    fail(errc::not_found,
+         {"no checkpoint in ", store_.location(), " has a finite ", order ? "metric \"" + metric + '"' : metric});
   std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
     return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
   });

@@ -101,7 +101,7 @@ class policy_driver {
 
   /// The save of this step, or the newest save in the background, has failed: no save of a step may start until
   /// `may_save`, or until one is published.
-  void delay_retry(bool in_background, std::optional<double> left) {
+  void delay_retry(bool in_background, std::optional<double> left = std::nullopt) {
     retry_.failed(in_background ? newest_.began : asked_, seconds(), left);
   }
   [[nodiscard]] bool may_save() const { return retry_.is_over(seconds()); }

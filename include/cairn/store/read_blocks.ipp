@@ -104,11 +104,14 @@ class task_reader {
 
   static void compare(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
     const auto begin = block * block_bytes, end = std::min(begin + block_bytes, shard.header.data_bytes);
-    if (found != shard.metadata.blocks[block])
-      fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
-                           " on do not match their checksum; the damage affects the tensors \"", leaf_at(shard, begin),
-                           "\" to \"", leaf_at(shard, end - 1), "\""});
-    shard.verified[block] = true;
+    if (found == shard.metadata.blocks[block]) {
+      shard.verified[block] = true;
+      return;
+    }
+    const auto first = leaf_at(shard, begin), last = leaf_at(shard, end - 1);
+    fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
+                         " on do not match their checksum; the damage affects \"", first,
+                         first == last ? "\"" : sentence({"\" to \"", last, "\""})});
   }
 
   const stored_checkpoint& checkpoint_;
