@@ -5,6 +5,7 @@
 #include "cairn/fields.hpp"
 #include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
+#include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
@@ -405,6 +406,17 @@ TEST_CASE("a group that restores from a place that is not there does not make it
           require(!checkpoints.restore(state), "restored");
         }) == std::vector<std::string>(2));
   CHECK_FALSE(std::filesystem::exists(place));
+}
+
+TEST_CASE("a group restores a checkpoint of any name") {
+  const cairn::any_store store = cairn::stores::memory();
+  const auto saved = random_model(1);
+  cairn::save(store, "the\nbest", saved);
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          model state;
+          require(cairn::checkpointer(store, quick(), group).restore(state).has_value(), "nothing restored");
+          require(state.weights == saved.weights, "other values");
+        }) == std::vector<std::string>(2));
 }
 
 TEST_CASE("ranks that have drifted apart are reported with the path, or refused") {

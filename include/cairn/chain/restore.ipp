@@ -43,12 +43,12 @@ std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& 
   if (ranks.is_alone()) return list();
   const auto text = ranks.from_leader([&] {
     std::string all;
-    for (const auto& name : list()) all += name + '\n';
+    for (const auto& name : list()) all += name + '/';  // which no name has
     return all;
   });
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
-    const auto end = text.find('\n', at);
+    const auto end = text.find('/', at);
     names.push_back(text.substr(at, end - at));
     at = end + 1;
   }
