@@ -21,7 +21,7 @@ using namespace cairn::detail;
 namespace {
 
 using entry = structure_entry;
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double without_end = std::numeric_limits<double>::infinity();
 
 template <class T>
 struct lone {
@@ -47,7 +47,7 @@ sample::failure refusal(std::string_view text) {
 
 TEST_CASE("losses come back from members and from lists, with and without that of the delta") {
   for (const cairn::loss& lost : {cairn::loss{0.5, 0.1}, cairn::loss{0.5, 0.1, 0.3}, cairn::loss{0, 0, 0},
-                                  cairn::loss{1e300, infinite, infinite}}) {
+                                  cairn::loss{1e300, without_end, without_end}}) {
     const lone<std::optional<cairn::loss>> members{lost};
     CHECK(from_json<lone<std::optional<cairn::loss>>>(to_json(members), "here").value == lost);
     const std::map<std::string, cairn::loss> listed{{"w", lost}};
