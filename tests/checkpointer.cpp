@@ -214,10 +214,10 @@ TEST_CASE("metrics that are no numbers are never the best, and come back") {
   checkpointer checkpoints(scratch.path("run"), {.keep_best = cairn::keep_best_rule{}});
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  checkpoints.save(trained(1), {.step = 1, .loss = infinity});
-  checkpoints.save(trained(2), {.step = 2, .loss = nan});
+  checkpoints.save(trained(1), {.step = 1, .loss = -infinity});
+  checkpoints.save(trained(2), {.step = 2, .loss = 5});
   checkpoints.save(trained(3), {.step = 3, .loss = nan});
-  CHECK(steps_in(scratch.path("run")) == steps{1, 3});
+  CHECK(steps_in(scratch.path("run")) == steps{2, 3});
   trainer state;
   const auto report = checkpoints.restore(state);
   REQUIRE(report);
