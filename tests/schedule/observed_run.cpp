@@ -63,8 +63,7 @@ TEST_CASE("time since a save begins again with every save, after its stall") {
   CHECK(time.seconds() == 1.5);
   time.observe({.step = 8, .seconds = 15.5, .saved_step = 8, .saved_seconds = 15.5, .iteration_seconds = 1});
   CHECK(time.seconds() == 0);
-  time.observe({.step = 10, .seconds = 19, .saved_step = 9, .saved_seconds = 17});
-  CHECK(time.seconds() == 2);
+  CHECK(time.observe({.step = 10, .seconds = 19, .saved_step = 9, .saved_seconds = 17}) == 2);
 }
 
 TEST_CASE("a save takes its stall and what it slows the training down by, or what is given") {

@@ -135,8 +135,8 @@ class observed_costs {
 /// counts for at least its iteration.
 class time_since_save {
  public:
-  /// Call it once per step; a second call for a step adds only the change of the clock.
-  void observe(const moment& now) noexcept {
+  /// Call it once per step; a second call for a step adds only the change of the clock. Returns the seconds added.
+  double observe(const moment& now) noexcept {
     const bool is_same_step = has_begun_ && now.step == step_;
     if (!has_begun_ || now.saved_step != saved_step_) {
       // The copy after the last step cannot be older than that step, whatever the clock says.
@@ -146,11 +146,13 @@ class time_since_save {
     }
     const bool is_known = now.iteration_seconds > 0 && cairn::detail::is_finite(now.iteration_seconds);
     const double least = is_known && !is_same_step ? now.iteration_seconds : 0, passed = now.seconds - clock_;
-    seconds_ += cairn::detail::is_finite(passed) ? (std::max)(passed, least) : least;
+    const double added = cairn::detail::is_finite(passed) ? (std::max)(passed, least) : least;
+    seconds_ += added;
     clock_ = now.seconds;
     step_ = now.step;
     saved_step_ = now.saved_step;
     has_begun_ = true;
+    return added;
   }
   [[nodiscard]] double seconds() const noexcept { return seconds_; }
 
@@ -172,7 +174,8 @@ class observed_run {
     if (stall && !cairn::detail::is_nan(stall->count())) save_seconds_ = given_ = (std::max)(stall->count(), 0.0);
   }
 
-  void observe(const moment& now) {
+  /// Returns the seconds of work since the previous step.
+  double observe(const moment& now) {
     if (!has_begun_ || now.saved_step < began_at_) began_at_ = now.saved_step;
     if (has_begun_ && now.saved_step > saved_step_) {
       interval_ = interval_with_newest();
@@ -187,7 +190,7 @@ class observed_run {
     saved_step_ = now.saved_step;
     is_saving_ = now.is_saving;
     has_begun_ = true;
-    since_save_.observe(now);
+    return since_save_.observe(now);
   }
   void saved(const save_cost& cost) {
     costs_.observe(cost);
