@@ -89,12 +89,13 @@ needed_bytes count_needed(const cairn::any_store& store, std::string_view name,
     const auto region = box_of(leaf.path).value_or(box{cairn::extents(leaf.shape.size()), leaf.shape});
     needed.elements += region.count() * width;
     if (region.count() == 0) continue;
-    for (const auto& slice : from.slices_of(i, {.region = region})) {
+    const cairn::detail::leaf_part wanted{.region = region};
+    for (const auto& slice : from.slices_of(i, wanted)) {
       auto& shard = shards[slice.shard];
       const std::optional<coded_blocks> coded =
           slice.encoded != nullptr ? std::optional<coded_blocks>(std::in_place, from, slice) : std::nullopt;
       if (coded) shard.need(coded->header().first, coded->header().second);
-      for_each_common_run(slice, leaf.shape, region, [&](std::uint64_t first, std::uint64_t, std::uint64_t count) {
+      for_each_common_run(slice, wanted, leaf.shape, [&](std::uint64_t first, std::uint64_t, std::uint64_t count) {
         const auto bytes = coded ? coded->range(first, count)
                                  : std::pair(slice.begin + first * width, slice.begin + (first + count) * width);
         shard.need(bytes.first, bytes.second);
