@@ -123,18 +123,6 @@ class guarded {
   std::atomic<int> value_{0};
   int writes_ = 0;
 };
-class date {
- public:
-  int year() const { return year_; }
-  unsigned month() const { return month_; }
-  unsigned day() const { return day_; }
-  bool ok() const { return true; }
-
- private:
-  short year_ = 1;
-  unsigned char month_ = 1, day_ = 1;
-  int zone_ = 0;
-};
 class span_of_home {
  public:
   using value_type = int;
@@ -230,7 +218,6 @@ struct h7 { guarded loss; };
 struct h8 { handle<false> object; };
 struct h9 { span_of_home window; };
 struct h10 { like_a_tuple pair; };
-struct h11 { date begun; };
 struct d1 { ::words words; };
 struct d2 { counted_pointer layer; };
 struct d3 { counted_engine random; };
@@ -258,7 +245,6 @@ void check(const h7& s) { (void)describe(s); }   // here "loss: guarded"
 void check(const h8& s) { (void)describe(s); }   // here "object: handle<false>"
 void check(const h9& s) { (void)describe(s); }   // here "window: span_of_home"
 void check(const h10& s) { (void)describe(s); }  // here "pair: like_a_tuple"
-void check(const h11& s) { (void)describe(s); }  // here "begun: date"
 
 // expect: may have members that these do not show
 // expect: a base class with `using cairn_bases = cairn::bases<Base>;`
