@@ -27,7 +27,6 @@ struct cairn::adapter<watch<1>> {
 };
 
 // expect: a cairn::adapter has `view.object.`, which returns a cairn::tensor_view, or `get.object.` and `set.object,
-// value.`
 void check(const has<watch<0>>& s) { (void)describe(s); }  // here "part: watch<0>"
 void check(const has<watch<1>>& s) { (void)describe(s); }  // here "part: watch<1>"
 

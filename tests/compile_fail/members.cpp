@@ -49,8 +49,8 @@ struct with_array {
                       {1, 1},     {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {128, 10}};
 };
 
-// expect: a C array of more than 16 objects without a default constructor hides the number of members: use .* a
-// std::array, or lines: 200 most of them are about the structured binding that has the wrong number of names
+// expect: a C array of more than 16 objects without a default constructor hides the number of members: use .* a std::
+// lines: 200 most of them are about the structured binding that has the wrong number of names
 void check(const with_array& s) { (void)describe(s); }  // here
 
 struct with_reference {
