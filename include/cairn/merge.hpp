@@ -33,6 +33,7 @@ struct merging {
   std::size_t every = 8;  ///< after this many deltas; at least 2
   bool to_whole = false;  ///< into a whole checkpoint instead of one delta
 
+  /// The rule, with the function that merges.
   operator detail::merge_rule() const { return {every, to_whole, &detail::open_merge}; }  // NOLINT: is the rule
 };
 
