@@ -143,15 +143,24 @@ TEST_CASE("an owner of another host is dead when it has been silent for a term")
   CHECK(fs::is_empty(scratch.path()));
 }
 
-TEST_CASE("an owner of another host that gives signs lives") {
-  const sample::scratch scratch;
-  leave_lock(scratch, elsewhere);
+namespace {
+/// What `act` throws while the time of the owner's file changes all the time.
+template <class Act>
+auto failure_beside_signs(const sample::scratch& scratch, const Act& act) {
   std::atomic<bool> ends = false;
   std::jthread owner([&] {
     for (std::chrono::seconds ago = 10'000s; !ends; ago -= 1s) set_time(scratch.path(".lock/owner"), ago % 10s);
   });
-  const auto failure = sample::failure_of([&] { take(scratch.path(), 20s); });
+  auto failure = sample::failure_of(act);
   ends = true;
+  return failure;
+}
+}  // namespace
+
+TEST_CASE("an owner of another host that gives signs lives") {
+  const sample::scratch scratch;
+  leave_lock(scratch, elsewhere);
+  const auto failure = failure_beside_signs(scratch, [&] { take(scratch.path(), 20s); });
   CHECK(failure.code == errc::busy);
   CHECK(failure.says("process 42 on host node7 saves to " + scratch.path()));
   CHECK(std::distance(fs::directory_iterator(scratch.path()), {}) == 1);
@@ -163,12 +172,7 @@ TEST_CASE(
   struct stat about{};
   REQUIRE(::stat(scratch.path().c_str(), &about) == 0);
   leave_lock(scratch, owner_record::of_this_process(about.st_dev, {}));
-  std::atomic<bool> ends = false;
-  std::jthread owner([&] {
-    for (std::chrono::seconds ago = 10'000s; !ends; ago -= 1s) set_time(scratch.path(".lock/owner"), ago % 10s);
-  });
-  const auto failure = sample::failure_of([&] { take(scratch.path(), 20s); });
-  ends = true;
+  const auto failure = failure_beside_signs(scratch, [&] { take(scratch.path(), 20s); });
   CHECK(failure.code == errc::busy);
 }
 

@@ -163,23 +163,15 @@ save_report encode_source::published(const published_checkpoint& made) {
   return std::move(report_);
 }
 
-/// In how many parts the state has to be encoded, so that a part takes at most half of the memory that is left; 1: all
-/// of it takes at most 7/8.
-inline std::uint64_t parts_to_encode(const save_job& job) {
-  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;  // less is not looked at
-  const auto bytes = memory_to_encode(job.what.leaves, job.codecs, false).encoded;
-  if (bytes < mebibyte) return 1;
-  const auto left = memory_left_now().bytes;
-  return bytes <= left / 8 * 7 ? 1 : bytes / std::max(left / 2, mebibyte) + 1;
-}
-
 save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
-  const auto parts = parts_to_encode(job);
-  const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, std::max(shards, parts)));
+  std::optional<memory_fit> fits;
+  if (!job.codecs.empty()) fits = fit_memory(memory_to_encode(job.what.leaves, job.codecs, false).encoded, 0, 0);
+  if (fits) shards = std::max(shards, number_of_parts(*fits));
+  const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, shards));
   encode_source source(store, job, pieces.size(), base);
   attempt making(store, job.name, source);
   static_cast<void>(making.begin());
-  const auto at_once = parts == 1 ? pieces.size() : 1;
+  const auto at_once = fits ? 1 : pieces.size();
   for (std::size_t i = 0; i < pieces.size(); i += at_once) making.write(std::span(pieces).subspan(i, at_once));
   return source.published(making.publish());
 }

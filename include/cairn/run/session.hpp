@@ -35,12 +35,6 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Which part of a save fits into memory, and why not all of it.
-struct memory_fit {
-  double part = 1;
-  std::string reason{};
-};
-
 /// The training thread uses all members; while the background thread has a job, it uses those alone that are marked.
 class session {
  public:

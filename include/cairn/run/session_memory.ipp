@@ -12,27 +12,13 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// What part of the save fits into the memory that is left; nothing if all fits. A save may take 7/8 of what is left; a
-/// part, half of what the references of its codecs leave. `copied`: bytes of its largest copy, 0 without one. `share`:
-/// the part of the state that is encoded at a time. The staging buffer counts as free. Less than 1 MiB is not looked
-/// at. errc::no_memory if not even a part of 1 MiB fits.
+/// What part of the save fits into the memory that is left (fit_memory). `copied`: bytes of its largest copy, 0 without
+/// one. `share`: the part of the state that is encoded at a time. The staging buffer counts as free.
 std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied, double share) const {
-  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
   const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
-  const auto divisible = copied + static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
-  const auto fixed = history_.base().has_references() ? 0 : own.references / ranks_.size();
-  const auto there = std::min(copied, staging_.capacity());
-  if (divisible - there + fixed < mebibyte) return std::nullopt;
-  auto left = memory_left_now();
-  left.bytes += std::min(there, std::numeric_limits<std::uint64_t>::max() - left.bytes);
-  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
-  const auto have = static_cast<double>(left.bytes);
-  if (size + beside <= have / 8 * 7) return std::nullopt;
-  const auto why =
-      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
-  const auto part = (have - beside) / 2;
-  if (part < mebibyte) fail(errc::no_memory, {why, "; give the job more memory"});
-  return memory_fit{part / size, why};
+  const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
+  const auto references = history_.base().has_references() ? 0 : own.references / ranks_.size();
+  return fit_memory(copied + encoded, references, std::min(copied, staging_.capacity()));
 }
 
 /// The copy of what this process writes: in parts if the options ask for it, or memory is short; of a share as a whole.
@@ -73,7 +59,7 @@ std::size_t session::parts_of(const save_job& job) {
   try {
     const auto fits = fit_save(job, 0, 1);
     if (!fits) return 0;
-    const auto parts = static_cast<std::size_t>(1 / fits->part) + 1;
+    const auto parts = number_of_parts(*fits);
     const auto text = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
     record_.emit(history_.about(event::kind::staged_in_parts, job, text));
     return parts;

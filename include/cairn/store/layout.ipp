@@ -94,22 +94,22 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 }
 
 std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards, std::uint64_t most_pieces) {
-  const std::string no_shard = "is in a shard that is not listed";
-  if (layout.cuts == nullptr) return layout.shard < shards ? "" : no_shard;
+  constexpr std::string_view no_shard = "is in a shard that is not listed";
+  if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
   if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
     const auto is_listed = [&](const auto& start) { return start.shard < shards; };
-    return std::ranges::all_of(runs->starts, is_listed) ? find_fault(*runs, shape) : no_shard;
+    return std::ranges::all_of(runs->starts, is_listed) ? find_fault(*runs, shape) : std::string(no_shard);
   }
   if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) {
     const auto is_listed = [&](const auto& series) {
       if (series.count == 0 || series.first >= shards) return false;
       return series.stride == 0 || series.count - 1 <= (shards - 1 - series.first) / series.stride;
     };
-    return std::ranges::all_of(grid->shards, is_listed) ? find_fault(*grid, shape, most_pieces) : no_shard;
+    return std::ranges::all_of(grid->shards, is_listed) ? find_fault(*grid, shape, most_pieces) : std::string(no_shard);
   }
   const auto& boxes = std::get<box_layout>(*layout.cuts);
   const auto is_listed = [&](const auto& part) { return part.first < shards; };
-  return std::ranges::all_of(boxes.boxes, is_listed) ? find_fault(boxes, shape) : no_shard;
+  return std::ranges::all_of(boxes.boxes, is_listed) ? find_fault(boxes, shape) : std::string(no_shard);
 }
 
 /// Calls `visit` for each box of a grid, in row-major order.

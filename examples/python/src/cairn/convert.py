@@ -71,10 +71,13 @@ def _read(path: str) -> Any:
         begin = file.read(6)
     if begin == b"\x93NUMPY":
         return np.load(path, allow_pickle=False)
-    if begin.startswith(b"PK") and all(name.endswith(".npy") for name in zipfile.ZipFile(path).namelist()):
-        _require_memory(sum(each.file_size for each in zipfile.ZipFile(path).infolist()))
-        with np.load(path, allow_pickle=False) as archive:
-            return dict(archive)
+    if begin.startswith(b"PK"):
+        with zipfile.ZipFile(path) as archive:
+            files = archive.infolist()
+        if all(each.filename.endswith(".npy") for each in files):
+            _require_memory(sum(each.file_size for each in files))
+            with np.load(path, allow_pickle=False) as arrays:
+                return dict(arrays)
     torch = importlib.import_module("torch")
     return torch.load(path, map_location="cpu", weights_only=True)
 
