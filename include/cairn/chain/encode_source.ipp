@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "cairn/chain/encode_memory.hpp"
 #include "cairn/chain/encode_source.hpp"
 #include "cairn/chain/encoded_piece.hpp"
 #include "cairn/chain/reader.hpp"

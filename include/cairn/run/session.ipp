@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/run/check_options.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/float_bits.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/run/own_state.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"
