@@ -143,6 +143,30 @@ TEST_CASE("the newest checkpoint with a finite loss stays while a newer one has 
         std::set<std::string>{"step-1", "step-2", "step-3"});
 }
 
+TEST_CASE("the newest checkpoint with a finite loss stays when later saves have no loss") {
+  const cairn::detail::retention_rules rules{.keep_last = 2, .keep_best = {}, .keep_every = {}};
+  std::vector<cairn::detail::retained_entry> entries{entry(1, 5), entry(2, 4),
+                                                     entry(3, std::numeric_limits<double>::quiet_NaN())};
+  const auto save = [&](cairn::detail::retained_entry next) {
+    entries.push_back(std::move(next));
+    const auto gone = removed(entries, rules);
+    std::erase_if(entries, [&](const auto& each) { return gone.contains(each.name); });
+  };
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(entries, [&](const auto& each) { return each.name == name; });
+  };
+  for (std::uint64_t step = 4; step < 9; ++step) {
+    auto without = entry(step, 0);
+    without.metrics.clear();
+    save(without);
+    CHECK(has("step-2"));
+    CHECK_FALSE(has("step-1"));
+  }
+  save(entry(9, 1));  // the loss is finite again
+  CHECK_FALSE(has("step-2"));
+  CHECK(entries.size() == 2);
+}
+
 TEST_CASE("keep_every keeps the first at or after each multiple: saves may come late") {
   const std::vector entries{entry(10),   entry(990),  entry(1003), entry(1100),
                             entry(2000), entry(2001), entry(4999), entry(5100)};

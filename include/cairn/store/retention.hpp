@@ -56,8 +56,9 @@ void check_rules(const retention_rules& rules);
 [[nodiscard]] bool has_metric(std::span<const retained_entry> entries, const keep_best_rule& rule);
 
 /// The checkpoints that no rule keeps, newest first: when they are removed in this order, none is ever without what it
-/// is built on. The newest checkpoint is never among them, nor the newest one whose loss is finite while a newer one
-/// has a loss that is not, nor one that is pinned, nor one that a kept one needs, directly or not. O(n log n).
+/// is built on. The newest checkpoint is never among them, nor one that is pinned, nor one that a kept one needs,
+/// directly or not. While the newest loss is not finite, the checkpoint that has it and the newest one whose loss is
+/// finite stay, too. O(n log n).
 [[nodiscard]] std::vector<removal> plan_retention(std::span<const retained_entry> entries,
                                                   const retention_rules& rules);
 

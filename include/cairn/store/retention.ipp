@@ -94,12 +94,13 @@ std::vector<removal> plan_retention(std::span<const retained_entry> entries, con
   }
   sort_items(newest_first,
              [](const auto* a, const auto* b) { return a->step != b->step ? a->step > b->step : a->name > b->name; });
+  // While the newest loss is not finite, it stays, so that later saves without a loss know of it, and the newest finite
+  // one stays.
   const auto has_loss = [](const auto* each) { return each->metrics.contains("loss"); };
-  const auto finite = std::find_if(newest_first.begin(), newest_first.end(), [&](const auto* each) {
-    return has_loss(each) && is_finite(each->metrics.at("loss"));
-  });
-  // Those that are newer and have a loss have one that is not finite.
-  if (finite != newest_first.end() && std::any_of(newest_first.begin(), finite, has_loss)) kept.insert((*finite)->name);
+  const auto has_finite = [&](const auto* each) { return has_loss(each) && is_finite(each->metrics.at("loss")); };
+  const auto with_loss = std::find_if(newest_first.begin(), newest_first.end(), has_loss);
+  const auto finite = std::find_if(with_loss, newest_first.end(), has_finite);
+  if (finite != newest_first.end() && finite != with_loss) kept.insert({(*with_loss)->name, (*finite)->name});
   for (std::size_t i = 0; i < newest_first.size(); ++i) {
     const auto& entry = *newest_first[i];
     const bool is_last = i == 0 || (rules.keep_last && i < *rules.keep_last);
