@@ -13,6 +13,7 @@
 #include "cairn/encode/raw.hpp"
 #include "cairn/export.hpp"
 #include "cairn/load.hpp"
+#include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -135,6 +136,18 @@ TEST_CASE("files that cannot be imported are refused by their path, and leave no
   options = {};
   options.rename = [](std::string_view) -> std::string { throw 1; };
   check_refused(file, errc::invalid, "no std::exception", options);
+}
+
+TEST_CASE("arrays that together take more than the memory of the machine are refused before they are read") {
+  const sample::scratch scratch;
+  const auto file = scratch.path("file.safetensors");
+  const auto first = std::uint64_t{4096}, all = first + cairn::detail::machine_memory();
+  auto header = R"({"a":{"dtype":"U8","shape":[4096],"data_offsets":[0,4096]},"b":{"dtype":"U8","shape":[)" +
+                std::to_string(all - first) + R"(],"data_offsets":[4096,)" + std::to_string(all) + "]}}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  sample::spill(file, static_cast<char>(header.size()) + "\0\0\0\0\0\0\0"s + header);
+  std::filesystem::resize_file(file, 8 + header.size() + all);  // all of it a hole
+  check_refused(file, errc::no_memory, std::to_string(all));
 }
 
 TEST_CASE("an import that fails leaves none of the directories that it has made") {

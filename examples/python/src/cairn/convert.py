@@ -5,7 +5,7 @@
 
 Keys of dicts and places in lists become names, joined by dots: `model.0.weight`. A file of one array has the name `array`. Numbers become arrays without
 dimensions. Values of other types are left out and named. No code of a file is run: PyTorch loads it with `weights_only=True`, numpy with
-`allow_pickle=False`. A file whose arrays take more memory than the machine has is refused, however small it is.
+`allow_pickle=False`. A file whose arrays take more than half of the memory is refused, however small it is.
 """
 
 from __future__ import annotations
@@ -52,9 +52,16 @@ def _of_torch(name: str, tensor: Any) -> Stored:
 
 
 def _require_memory(bytes_of_arrays: int) -> None:
+    """Refuses arrays of which the machine, or the container, cannot hold two copies: what is read and what is written."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if bytes_of_arrays > memory:
-        raise ValueError(f"its arrays take {bytes_of_arrays} bytes, and this machine has {memory}; use a machine with more memory")
+    for limit in ("memory.max", "memory/memory.limit_in_bytes"):  # of cgroups of version 2 and 1
+        try:
+            with open("/sys/fs/cgroup/" + limit) as file:
+                memory = min(memory, int(file.read()))
+        except (OSError, ValueError):  # there is no such file, or it says "max"
+            pass
+    if 2 * bytes_of_arrays > memory:
+        raise ValueError(f"its arrays take twice {bytes_of_arrays} bytes, and this machine has {memory}; use one with more memory")
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
