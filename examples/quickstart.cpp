@@ -15,7 +15,7 @@ constexpr std::uint64_t points = 1000;
 struct trainer_state {  // all that the next step depends on
   double slope = 0, offset = 0;
   std::mt19937_64 rng{1};
-  cairn::loop data{points, {.batch = 10, .epochs = 50}};  // shuffled in every epoch
+  cairn::loop data{points, {.batch = 10, .epochs = 50, .data = 1}};  // data set 1
   std::uint64_t step = 0;
 };
 
@@ -35,8 +35,10 @@ double train_one_step(trainer_state& state, const cairn::batch& batch) {
 
 int main(int argc, char** argv) {
   trainer_state state;
-  if (argc > 2)
-    state.data = cairn::loop(points, {.batch = 10, .epochs = std::stoull(argv[2])});
+  if (argc > 2) {
+    const auto epochs = std::stoull(argv[2]);
+    state.data = cairn::loop(points, {.batch = 10, .epochs = epochs, .data = 1});
+  }
   cairn::checkpointer ckpt{argc > 1 ? argv[1] : "runs/quickstart",
                            {.keep_last = 3,
                             .when = cairn::policies::every_steps{100},

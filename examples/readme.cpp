@@ -25,8 +25,8 @@ float train_one_step(trainer& t) {
 int main() {
   trainer t;
   cairn::checkpointer ckpt{"runs/walk", {.keep_last = 3, .preempt = {SIGTERM}}};
-  if (ckpt.restore(t))  // the newest valid checkpoint; nothing on the first run.
-    std::cout << "resumed at step " << t.step << '\n';  // restore_finite: before a NaN
+  // The newest valid checkpoint, if any; `restore_finite`: the newest with a finite loss.
+  if (ckpt.restore(t)) std::cout << "resumed at step " << t.step << '\n';
   std::optional<float> loss;
   while (t.step < 50'000) {
     loss = train_one_step(t);

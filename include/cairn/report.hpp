@@ -46,8 +46,8 @@ struct load_report : match_report {
   load_report& operator=(load_report&&) noexcept;
   ~load_report();
 
-  std::string path;                       ///< of the checkpoint that was loaded
-  std::uint64_t step = 0;                 ///< training steps so far
+  std::string path;        ///< of the checkpoint that was loaded; a step saved again is in the directory `path~2`
+  std::uint64_t step = 0;  ///< training steps so far
   std::map<std::string, double> metrics;  ///< stored in it
   policy_memory notes;                    ///< what the policy of the run had learned
   std::uint64_t bytes = 0;                ///< loaded into the state

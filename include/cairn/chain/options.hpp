@@ -76,7 +76,7 @@ struct chain_options {
   /// cannot be read, or the policy asks for a whole or raw save.
   std::optional<std::size_t> anchor_every = 10;
   /// When deltas are merged into one that restores the same bits: cairn::merging, in <cairn/merge.hpp>. nullopt: never.
-  /// Without `anchor_every` they are merged to whole checkpoints: else the chain would grow without bound.
+  /// Without `anchor_every`, `merging::to_whole` has to be set: else the chain would grow without bound.
   std::optional<detail::merge_rule> merge{};
 };
 
