@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/checkpointer.hpp"
 #include "cairn/run/signal_watch.hpp"
+#include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "store/sample.hpp"
@@ -231,6 +233,23 @@ TEST_CASE("a signal belongs to one set at a time, until that one has received") 
   }
   CHECK(handler_of(SIGUSR1) == &own_handler);
   CHECK(handler_of(SIGUSR2) == &other_handler);
+}
+
+TEST_CASE("two checkpointers with one set of signals both save and stop") {
+  const handlers restore_all;
+  const cairn::signals set{SIGUSR1};
+  const cairn::stores::memory model_store, buffer_store;
+  cairn::checkpointer model{model_store, {.preempt = set}}, buffer{buffer_store, {.preempt = set}};
+  const std::vector<float> state{1, 2};
+  CHECK_FALSE(model.step(state, {.step = 1}).stop);
+  std::raise(SIGUSR1);
+  CHECK(model.step(state, {.step = 2}).stop);
+  CHECK(buffer.step(state, {.step = 2}).stop);
+  for (const auto& store : {model_store, buffer_store}) {
+    std::vector<float> loaded;
+    CHECK(cairn::checkpointer{store}.restore(loaded));
+    CHECK(loaded == state);
+  }
 }
 
 TEST_CASE("any thread may get the signal") {
