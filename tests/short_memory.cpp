@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
@@ -156,6 +157,34 @@ TEST_CASE("cairn::save encodes a state that does not fit beside itself in parts"
     cairn::load(store, name, loaded);
     CHECK(loaded.values == state.values);
   }
+}
+
+TEST_CASE("containers that are saved as copies ask for the memory of these") {
+  struct table {
+    std::unordered_map<std::uint64_t, std::uint32_t> values;
+    std::vector<bool> used;
+  } state;
+  for (std::uint64_t i = 0; i < mebibyte; ++i) state.values.emplace(i, 1);
+  state.used.resize(3 * mebibyte, true);
+  const machine here;
+  const cairn::stores::memory store;
+  cairn::checkpointer run(store, {.when = cairn::policies::every_steps{1}});
+  here.cgroup_leaves(64 * mebibyte);
+  run.save(state, {.step = 1});
+  std::string part = "values";
+  SECTION("a map: keys, values, and their order") { here.cgroup_leaves(8 * mebibyte); }
+  SECTION("bits, of which each becomes a byte") {
+    state.values.clear();
+    here.cgroup_leaves(2 * mebibyte);
+    part = "used";
+  }
+  const auto failure = sample::failure_of([&] { std::ignore = run.step(state, {.step = 2}); });
+  CHECK(failure.code == cairn::errc::no_memory);
+  CHECK(failure.says(part + ": a copy of its elements needs"));
+  CHECK(failure.says("memory.max leaves"));
+  CHECK(run.restore(state)->step == 1);  // prepares nothing
+  CHECK(state.values.size() == mebibyte);
+  CHECK(state.used.size() == 3 * mebibyte);
 }
 
 TEST_CASE("not even a part fits: an error, and nothing is left behind") {

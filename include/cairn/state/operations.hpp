@@ -199,6 +199,7 @@ struct entries_operations {
 /// An object that is saved as a copy of another type.
 struct copy_operations {
   walk_function walk_copy;
+  std::uint64_t (*bytes)(const void* object);  ///< that `take` allocates, about; null: few
   void* (*take)(const void* object);
   void* (*make)();  ///< an empty copy
   bool is_array;    ///< the copy is an array of numbers, so a load begins with those of the object

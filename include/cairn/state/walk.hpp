@@ -36,7 +36,23 @@ inline constexpr bool always_false = false;
 template <class T>
 struct copied_object {
   using copy = copy_type<T>;
+  static constexpr bool is_sized = category_of<T>() != category::adapted && (range_type<T> || bitset_type<T>) &&
+                                   requires(const T& object) { object.size(); };
 
+  static constexpr std::size_t bytes_per_element() {
+    if constexpr (!is_sized || category_of<T>() == category::bits)
+      return 1;
+    else if constexpr (requires { typename T::hasher; })
+      return sizeof(typename T::value_type) + 3 * sizeof(void*);  // for the order of its keys
+    else
+      return sizeof(typename T::value_type);
+  }
+  static std::uint64_t bytes([[maybe_unused]] const void* object) {
+    if constexpr (is_sized)
+      return static_cast<const T*>(object)->size() * bytes_per_element();
+    else
+      return 0;
+  }
   static void* take(const void* object) { return new copy(copy_traits<T>::take(*static_cast<const T*>(object))); }
   static void* make() { return new copy(); }
   static void put(void* object, void* stored) {
@@ -72,9 +88,16 @@ struct copied_object {
   static constexpr bool has_elements =
       requires(T& object, const copy* stored) { copy_traits<T>::for_each_freed(object, stored, [](auto&) {}); };
 
-  static constexpr copy_operations operations{walk<copy>,      take,          make,
-                                              number_array<T>, destroy<copy>, put,
-                                              check,           try_put,       has_elements ? for_each_freed : nullptr};
+  static constexpr copy_operations operations{walk<copy>,
+                                              is_sized ? bytes : nullptr,
+                                              take,
+                                              make,
+                                              number_array<T>,
+                                              destroy<copy>,
+                                              put,
+                                              check,
+                                              try_put,
+                                              has_elements ? for_each_freed : nullptr};
 };
 
 /// Of the value of each rank.
