@@ -4,9 +4,8 @@
 
 #include <utility>
 
-#include "cairn/chain/encode_memory.hpp"
+#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/encode_source.hpp"
-#include "cairn/chain/encoded_piece.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/store/index.hpp"
 

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/chain/encode_memory.hpp"
+#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
