@@ -6,7 +6,7 @@
 
 #include "cairn/arrays.hpp"
 #include "cairn/chain/reader.hpp"
-#include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/once/inspect.ipp"

@@ -14,9 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/chain/delta_base.hpp"
 #include "cairn/chain/attempt.hpp"
-#include "cairn/chain/save_job.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"

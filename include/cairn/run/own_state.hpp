@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/chain/save_job.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/load.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"

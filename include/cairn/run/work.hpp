@@ -27,8 +27,6 @@
 #include <string>
 
 #include "cairn/chain/attempt.hpp"
-#include "cairn/chain/encode_source.hpp"
-#include "cairn/chain/save_job.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/report.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 
 #include <functional>
 #include <span>
