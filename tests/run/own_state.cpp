@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/own_state.hpp"
+#include "cairn/run/shares.hpp"
 
 #include <cstdint>
 #include <map>

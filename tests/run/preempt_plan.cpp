@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/preempt_plan.hpp"
+#include "cairn/run/policy_driver.hpp"
 
 #include <csignal>
 #include <memory>

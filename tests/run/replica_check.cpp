@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/replica_check.hpp"
+#include "cairn/run/shares.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/share_planner.hpp"
+#include "cairn/run/shares.hpp"
 
 #include <array>
 #include <cstdint>
