@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/number_text.hpp"
+#include "cairn/system/json.hpp"
 
 #include <array>
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 
 #include "catch.hpp"
 #include "store/sample.hpp"

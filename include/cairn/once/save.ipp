@@ -12,7 +12,7 @@
 #include "cairn/once/inspect.ipp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
 
