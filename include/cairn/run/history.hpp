@@ -118,6 +118,12 @@ class checkpoint_list {
   std::set<std::string> unusable_;                 // those that a restore passed over
 };
 
+/// Which checkpoint is restored: the newest, or that of `load_options::step`; or the best by a metric.
+struct restore_choice {
+  bool by_metric = false;
+  std::optional<metric_order> order{};  ///< none: the newest whose loss is finite
+};
+
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks
 /// functions that are thread-safe. None of the functions communicates but the restores.
 class history {
@@ -125,11 +131,7 @@ class history {
   /// All must outlive the history.
   history(any_store store, const checkpointer_options& options, team& ranks, observer on_event);
 
-  /// See checkpointer::restore.
-  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
-  /// By `order`; nullopt: the newest whose loss is finite.
-  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
-                                        const load_options& options);
+  std::optional<load_report> restore(any_mutable_state state, load_options options, const restore_choice& choice);
 
   /// Before a save of `step` begins: excludes other processes, and makes way for it, see checkpoint_list.
   void prepare_for(std::uint64_t step);
@@ -174,13 +176,11 @@ class history {
  private:
   [[nodiscard]] std::vector<std::string> names_by_metric(const std::optional<metric_order>& order) const;
   void own_store();
-  void require_same_restore(const load_options& options, std::string_view order = {});
+  void require_same_restore(const load_options& options, const restore_choice& choice);
   void take_over_store();
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
-  /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
-  [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;
   const checkpointer_options& options_;

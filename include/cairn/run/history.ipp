@@ -231,12 +231,6 @@ history::history(any_store store, const checkpointer_options& options, team& ran
       on_event_(std::move(on_event)),
       checkpoints_(store_, options_, on_event_) {}
 
-load_options history::for_restore(load_options options) const {
-  options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
-  if (!options.verify_first) options.verify_first = bool(options.rename);
-  return options;
-}
-
 void history::restored(const std::optional<load_report>& report) {
   base_.clear();
   checkpoints_.restored(report);
@@ -244,12 +238,16 @@ void history::restored(const std::optional<load_report>& report) {
 }
 
 /// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
-void history::require_same_restore(const load_options& options, std::string_view order) {
+void history::require_same_restore(const load_options& options, const restore_choice& choice) {
   if (ranks_.is_alone()) return;
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   auto text = "step " + (options.step ? std::to_string(*options.step) : "none") + ", strict " + number(options.strict) +
               ", convert " + number(options.convert) + ", sharing " + number(options.sharing);
-  if (!order.empty()) text += ", best by " + std::string(order);
+  if (choice.order)
+    text += ", best by " + choice.order->metric +
+            (choice.order->lower_is_better ? ", lower is better" : ", higher is better");
+  else if (choice.by_metric)
+    text += ", best by loss";
   ranks_.require_same("the options of the restore", text);
 }
 
@@ -265,14 +263,6 @@ void history::take_over_store() {
       if (cause.code() != errc::io && cause.code() != errc::busy) throw;
     }
   });
-}
-
-std::optional<load_report> history::restore(any_mutable_state state, const load_options& options) {
-  require_same_restore(options);
-  take_over_store();
-  auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
-  restored(report);
-  return report;
 }
 
 /// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first.
@@ -308,14 +298,19 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
   return names;
 }
 
-std::optional<load_report> history::restore_by(any_mutable_state state, const std::optional<metric_order>& order,
-                                               const load_options& options) {
-  require_same_restore(
-      options, order ? order->metric + (order->lower_is_better ? ", lower is better" : ", higher is better") : "loss");
-  refuse_step(options);
+/// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
+std::optional<load_report> history::restore(any_mutable_state state, load_options options,
+                                            const restore_choice& choice) {
+  require_same_restore(options, choice);
+  if (choice.by_metric) refuse_step(options);
   take_over_store();
-  const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });
-  auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_, ranks_);
+  options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
+  if (!options.verify_first) options.verify_first = bool(options.rename);
+  std::vector<std::string> names;
+  if (choice.by_metric) names = names_from_leader(ranks_, [&] { return names_by_metric(choice.order); });
+  auto report = choice.by_metric ? restore_first(
+                                       store_, [&] { return names; }, state, options, on_event_, ranks_)
+                                 : detail::restore(store_, state, options, on_event_, ranks_);
   restored(report);
   return report;
 }

@@ -217,13 +217,8 @@ class session {
     check_owner();
     run_rounds(call);
   }
-  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+  std::optional<load_report> restore_by(const restore_choice& choice, const std::string& call, any_mutable_state state,
                                         const load_options& options);
-  /// The sizes of a saved or restored state are those of this run, and so are other ones in its checkpoints.
-  [[nodiscard]] load_options for_restore(load_options options) const {
-    if (has_run_) options.reshape = or_resize(std::move(options.reshape));
-    return options;
-  }
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void continue_at(std::uint64_t step);
   void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;

@@ -131,29 +131,27 @@ void session::wait() {
 }
 
 std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
-  enter("restore");
-  auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return history_.restore(state, for_restore(options)); });
-  continue_from(report, state, options);
-  return report;
+  return restore_by({}, "restore", state, options);
 }
 
 std::optional<load_report> session::restore_best(any_mutable_state state, std::optional<metric_order> order,
                                                  const load_options& options) {
-  enter("restore_best");
   if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
-  return restore_by(state, order.value_or(metric_order{}), options);
+  return restore_by({true, order.value_or(metric_order{})}, "restore_best", state, options);
 }
 
 std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
-  enter("restore_finite");
-  return restore_by(state, std::nullopt, options);
+  return restore_by({true, std::nullopt}, "restore_finite", state, options);
 }
 
-std::optional<load_report> session::restore_by(any_mutable_state state, const std::optional<metric_order>& order,
-                                               const load_options& options) {
+std::optional<load_report> session::restore_by(const restore_choice& choice, const std::string& call,
+                                               any_mutable_state state, const load_options& options) {
+  enter(call);
+  auto how = options;
+  // The sizes of a saved or restored state are those of this run, and so are other ones in its checkpoints.
+  if (has_run_) how.reshape = or_resize(std::move(how.reshape));
   auto report = with_errors(store().location() + " cannot be restored",
-                            [&] { return history_.restore_by(state, order, for_restore(options)); });
+                            [&] { return history_.restore(state, std::move(how), choice); });
   continue_from(report, state, options);
   return report;
 }

@@ -24,27 +24,31 @@ void session::run(Phase phase) {
   background_.wait();
   record_.touch();
   auto& all = *work_;
-  const auto job = [this, &all, phase = std::move(phase)] {
+  const auto fails = [this, &all] {
+    all.failure = failure_of(all);
+    if (runs_through()) fail_work(all, *all.failure);
+  };
+  const auto ends = [&all] {
+    all.is_done = true;
+    if (all.has_ended) end_handle(all);  // last: the checkpointer is ready for the next save then
+  };
+  const auto job = [this, &all, fails, ends, phase = std::move(phase)] {
     const stopwatch watch;
     try {
       phase(all);
     } catch (...) {
-      all.failure = failure_of(all);
-      if (runs_through()) fail_work(all, *all.failure);
+      fails();
     }
     if (!all.is_sync) record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
-    all.is_done = true;
-    if (all.has_ended) end_handle(all);  // last: the checkpointer is ready for the next save then
+    ends();
   };
   all.is_done = false;
   if (all.is_sync) return job();
   try {
     background_.start(job);
   } catch (...) {
-    all.failure = failure_of(all);
-    if (runs_through()) fail_work(all, *all.failure);
-    all.is_done = true;
-    if (all.has_ended) end_handle(all);
+    fails();
+    ends();
   }
 }
 

@@ -58,17 +58,6 @@ class own_paths {
   bool has_others_ = false;
 };
 
-/// errc::invalid: an object that all ranks have is also that of a rank alone, which comes first: it would be saved
-/// there, by each rank elsewhere.
-inline void require_common_first(const structure& all, const own_paths& own) {
-  if (!own.has_others()) return;
-  for (const auto& [path, entry] : all)
-    if (entry.what == structure_entry::kind::same && own.contains(entry.text) && !own.contains(path))
-      fail(errc::invalid, {path, " is the same object as ", entry.text,
-                           ", the state of one rank alone, which comes first; put it before that in the state, so that "
-                           "all ranks save it at one path"});
-}
-
 /// The leaves that all ranks have.
 [[nodiscard]] inline std::span<const leaf> common_leaves(const save_job& job) {
   return std::span(job.what.leaves).first(job.common_leaves);
@@ -106,10 +95,16 @@ void for_each_common_entry(const save_job& job, const Act& act) {
 }
 
 /// Moves the leaves that rank `rank` alone has to the end, keeps the order of both kinds, and sets the members of the
-/// job that tell them apart. O(leaves * depth). errc::invalid: see require_common_first.
+/// job that tell them apart. O(leaves * depth). errc::invalid: an object that all ranks have is also that of a rank
+/// alone, which comes first: it would be saved there, by each rank elsewhere.
 inline void separate_own(save_job& job, unsigned rank) {
   const own_paths own(job.what.structure, rank);
-  require_common_first(job.what.structure, own);
+  for (const auto& [path, entry] : job.what.structure)
+    if (own.has_others() && entry.what == structure_entry::kind::same && own.contains(entry.text) &&
+        !own.contains(path))
+      fail(errc::invalid, {path, " is the same object as ", entry.text,
+                           ", the state of one rank alone, which comes first; put it before that in the state, so that "
+                           "all ranks save it at one path"});
   // Not std::stable_partition: with libstdc++, clang warns of a deprecated function.
   std::vector<leaf> common, of_rank;
   for (auto& each : job.what.leaves) {
