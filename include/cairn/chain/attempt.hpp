@@ -192,7 +192,6 @@ class encode_source final : public shard_source {
  private:
   [[nodiscard]] bool can_be_delta(bool is_leader) const;
   [[nodiscard]] std::string read_references() const;
-  [[nodiscard]] shards_of<encoded_piece> encode(std::span<const std::vector<staged_piece>> next);
 
   stopwatch watch_;
   std::optional<stopwatch> committing_;  // at the leader

@@ -157,18 +157,11 @@ std::string encode_source::read_references() const {
   }
 }
 
-void encode_source::write(checkpoint_writer& to, std::span<const std::vector<staged_piece>> next) {
-  const auto encoded = encode(next);
-  const stopwatch watch;
-  to.add(for_writer(encoded), pending_bytes_);
-  report_.write_seconds += watch.seconds();
-}
-
 /// After the last shard the losses are known, and whether the checkpoint is a delta.
-shards_of<encoded_piece> encode_source::encode(std::span<const std::vector<staged_piece>> next) {
-  const stopwatch watch;
-  auto encoded = encoder_->encode(next);
-  report_.encode_seconds += watch.seconds();
+void encode_source::write(checkpoint_writer& to, std::span<const std::vector<staged_piece>> next) {
+  const stopwatch encoding;
+  const auto encoded = encoder_->encode(next);
+  report_.encode_seconds += encoding.seconds();
   for (const auto& shard : encoded)
     for (const auto& each : shard) {
       const auto& whole = spec_.leaves[each.leaf];
@@ -176,15 +169,18 @@ shards_of<encoded_piece> encode_source::encode(std::span<const std::vector<stage
       encoded_bytes_ += each.stored_bytes(whole);
     }
   added_ += next.size();
-  if (added_ < (share_ ? 1 : shards_)) return encoded;
-  const auto summary = encoder_->finish();
-  report_.is_delta = summary.is_delta;
-  for (const auto& [path, lost] : summary.lost) {
-    auto& worst = report_.lost[path];
-    worst = worse(worst, lost);
+  if (added_ >= (share_ ? 1 : shards_)) {
+    const auto summary = encoder_->finish();
+    report_.is_delta = summary.is_delta;
+    for (const auto& [path, lost] : summary.lost) {
+      auto& worst = report_.lost[path];
+      worst = worse(worst, lost);
+    }
+    if (job_.hooks.encoded) job_.hooks.encoded(encoded_bytes_, report_.encode_seconds);
   }
-  if (job_.hooks.encoded) job_.hooks.encoded(encoded_bytes_, report_.encode_seconds);
-  return encoded;
+  const stopwatch writing;
+  to.add(for_writer(encoded), pending_bytes_);
+  report_.write_seconds += writing.seconds();
 }
 
 shard_record encode_source::record(const checkpoint_writer& to) const {

@@ -144,62 +144,58 @@ std::function<reshaping(std::string_view path)> or_resize(std::function<reshapin
   };
 }
 
-/// load_from, without the conversion of exceptions.
-inline load_report check_and_load(const chain_reader& from, any_mutable_state state, const load_options& options,
-                                  path_set& changed, team& ranks) {
-  const stopwatch watch;
-  const match_options how{.strict = options.strict,
-                          .rename = options.rename,
-                          .filter = options.filter,
-                          .convert = options.convert,
-                          .reshape = changed.empty() ? options.reshape : or_resize(options.reshape)};
-  std::optional<load_plan> plan;
-  ranks.all([&] {
-    plan.emplace(state, from.contents(), how, rank_info{ranks.rank(), ranks.size()});
-    require_unchanged(plan->report(), changed, from.contents().origin);
-    check(from, *plan, options);
-  });
-  load_plan& load = *plan;
-  try {
-    const auto requests = ranks.all([&] {
-      load.apply();
-      grow(load.growths(), options.threads);
-      return read_converted(from, load.targets(), load.fetched());
+/// `changed`: the paths of what failed loads may have changed; one that fails adds its own.
+inline load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
+                             path_set& changed, team& ranks) {
+  const auto what = from.contents().origin + " cannot be loaded";
+  return with_errors(what, [&] {
+    const stopwatch watch;
+    const match_options how{.strict = options.strict,
+                            .rename = options.rename,
+                            .filter = options.filter,
+                            .convert = options.convert,
+                            .reshape = changed.empty() ? options.reshape : or_resize(options.reshape)};
+    std::optional<load_plan> plan;
+    ranks.all([&] {
+      plan.emplace(state, from.contents(), how, rank_info{ranks.rank(), ranks.size()});
+      require_unchanged(plan->report(), changed, from.contents().origin);
+      check(from, *plan, options);
     });
-    const bool overlaps = overlap(requests);
-    read_together(from, requests, {.threads = overlaps ? 1U : options.threads, .verify = options.verify},
-                  overlaps ? read_sharing::never : options.sharing, ranks);
-    ranks.all([&] { load.finish(); });
-  } catch (...) {
-    changed.insert(load.report().loaded.begin(), load.report().loaded.end());
-    throw as_error(std::current_exception(), {from.contents().origin, " cannot be loaded"}).after_change();
-  }
-  load_report report;
-  static_cast<match_report&>(report) = std::move(load.report());
-  report.path = from.contents().origin;
-  report.step = from.step();
-  report.id = from.newest().id();
-  report.links = from.links().size();
-  report.metrics = from.metrics();
-  report.notes = from.newest().info().notes;
-  report.metadata = from.newest().info().metadata;
-  report.restored = losses_of(from, load.targets());
-  for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
-  report.seconds = watch.seconds();
-  return report;
+    load_plan& load = *plan;
+    try {
+      const auto requests = ranks.all([&] {
+        load.apply();
+        grow(load.growths(), options.threads);
+        return read_converted(from, load.targets(), load.fetched());
+      });
+      const bool overlaps = overlap(requests);
+      read_together(from, requests, {.threads = overlaps ? 1U : options.threads, .verify = options.verify},
+                    overlaps ? read_sharing::never : options.sharing, ranks);
+      ranks.all([&] { load.finish(); });
+    } catch (...) {
+      changed.insert(load.report().loaded.begin(), load.report().loaded.end());
+      throw as_error(std::current_exception(), {what}).after_change();
+    }
+    load_report report;
+    static_cast<match_report&>(report) = std::move(load.report());
+    report.path = from.contents().origin;
+    report.step = from.step();
+    report.id = from.newest().id();
+    report.links = from.links().size();
+    report.metrics = from.metrics();
+    report.notes = from.newest().info().notes;
+    report.metadata = from.newest().info().metadata;
+    report.restored = losses_of(from, load.targets());
+    for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
+    report.seconds = watch.seconds();
+    return report;
+  });
 }
 
 void refuse_step(const load_options& options) {
   if (options.step)
     fail(errc::invalid, {"step is ", *options.step,
                          ": only restore, and loads from a store or a directory of checkpoints, take a step"});
-}
-
-/// `changed`: the paths of what failed loads may have changed; one that fails adds its own.
-inline load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options,
-                             path_set& changed, team& ranks) {
-  return with_errors(from.contents().origin + " cannot be loaded",
-                     [&] { return check_and_load(from, state, options, changed, ranks); });
 }
 
 load_report load_from(const chain_reader& from, any_mutable_state state, const load_options& options) {

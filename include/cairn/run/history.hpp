@@ -11,7 +11,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cairn/chain/attempt.hpp"

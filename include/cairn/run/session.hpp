@@ -31,7 +31,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cairn/chain/attempt.hpp"

@@ -26,7 +26,6 @@
 #include <string_view>
 #include <system_error>
 #include <type_traits>
-#include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
