@@ -124,7 +124,7 @@ class part_merger {
 
   [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload) {
     const auto bytes = payload.bytes().size();
-    encoded_piece made{which, {}, {}, {}, {}};
+    encoded_piece made{which};
     made.own(std::move(how), std::move(payload), bytes);
     return made;
   }
@@ -167,7 +167,7 @@ class part_merger {
     const read_request request[] = {{part.leaf, into, region, region ? std::nullopt : std::optional(part.from.first)}};
     chain_.read(request, {.threads = threads_});
     const auto shape = which.count == merged.count() ? merged.shape : extents{which.count};
-    encoded_piece made{which, {}, {}, {}, {}};
+    encoded_piece made{which};
     if (values.size() >= least_encoded_bytes) {
       const auto& codec = lossless_codec();
       page_buffer packed(codec.bound(merged.type, values.size()));
@@ -175,22 +175,16 @@ class part_merger {
       if (!result.codec.empty())
         made.own({result.codec, merged.type, shape, result.relative, {}}, std::move(packed), result.bytes);
     }
-    const bool is_encoded = made.how.has_value();
-    if (!is_encoded) {
+    if (!made.how) {
       made.memory = std::move(memory);
       made.bytes = made.memory.bytes();
     }
-    const auto lost = loss_of(part);
-    if (!lost) return made;
-    if (!is_encoded) made.how = {raw_codec().name(), merged.type, shape, false, {}};  // which has a place for the loss
-    made.how->lost = lost;
-    return made;
-  }
-
-  [[nodiscard]] std::optional<loss> loss_of(const merged_part& part) const {
-    if (part.from.count == 0) return std::nullopt;
+    if (part.from.count == 0) return made;
     const auto newest = chain_.newest().slice_of(part.leaf, part.from);
-    return newest.encoded != nullptr ? newest.encoded->lost : std::nullopt;
+    if (newest.encoded == nullptr || !newest.encoded->lost) return made;
+    if (!made.how) made.how = {raw_codec().name(), merged.type, shape, false, {}};  // which has a place for the loss
+    made.how->lost = newest.encoded->lost;
+    return made;
   }
 
   const chain_reader& chain_;

@@ -261,19 +261,12 @@ class leaf_decoder {
   /// Decodes the wanted elements of a slice; where it is relative, `values` hold the parent's.
   void decode(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, const leaf_part& wanted,
               const slice_overlap& overlap, std::span<std::byte> values) {
+    constexpr std::size_t small_bytes = std::size_t{128} << 10U;  // one read takes all
     const auto width = size_of(leaf.type);
     const bool is_all = overlap.runs == 1 && overlap.elements == slice.count;
     const auto elements =
         is_all ? values.subspan(overlap.first * width, slice.count * width) : elements_.first(slice.count * width);
     if (!is_all && slice.is_relative()) copy_common(wanted, values, slice, elements, leaf);
-    decode(link, leaf, slice, overlap.range, elements);
-    if (!is_all) copy_common(slice, elements, wanted, values, leaf);
-  }
-
-  /// Decodes at least `range` of the elements of a slice.
-  void decode(std::size_t link, const stored_leaf& leaf, const stored_slice& slice, const element_range& range,
-              std::span<std::byte> elements) {
-    constexpr std::size_t small_bytes = std::size_t{128} << 10U;  // one read takes all
     const auto& from = *chain_.links()[link];
     const auto codec = codec_of(link, slice);
     const auto tables = chain_.tables_of(link, slice.shard);
@@ -281,6 +274,7 @@ class leaf_decoder {
     const std::function<void(std::size_t, std::size_t)> read = [&](std::size_t begin, std::size_t end) {
       window_.need(begin, end);
     };
+    const auto& range = overlap.range;
     const bool is_whole = range.last - range.first == slice.count || !codec.decodes_ranges();
     if (is_whole || slice.bytes <= small_bytes) read(0, slice.bytes);
     codec.decode({.where = from.file_of(slice),
@@ -293,6 +287,7 @@ class leaf_decoder {
                   .relative = slice.encoded->relative,
                   .wanted = range,
                   .read = is_whole ? nullptr : &read});
+    if (!is_all) copy_common(slice, elements, wanted, values, leaf);
   }
 
   const chain_reader& chain_;
@@ -339,14 +334,6 @@ struct request_group {
 }
 
 void chain_reader::read_decoded(std::span<const placed_request> requests, const read_options& options) const {
-  const auto read_one = [&](const read_request& request, leaf_decoder& decoder) {
-    const auto plan = plan_of(request.leaf);
-    const auto& into = request.into;
-    if (into.contiguous()) return decoder.read(plan, request.part(), {into.memory, into.bytes()});
-    const page_buffer packed(into.bytes());
-    decoder.read(plan, request.part(), packed.bytes());
-    scatter(into, 0, packed.bytes());
-  };
   const auto threads = threads_of(options.threads);
   const auto groups = group_requests(requests, threads);
   const auto read_groups = [&](bool large) {
@@ -354,7 +341,13 @@ void chain_reader::read_decoded(std::span<const placed_request> requests, const 
     std::ranges::copy_if(groups, std::back_inserter(some), [&](const auto& each) { return each.is_large == large; });
     parallel_for(some.size(), large ? 1 : threads, [&](std::size_t i, unsigned) {
       leaf_decoder decoder(*this, {.threads = large ? threads : 1, .verify = options.verify});
-      for (auto at = some[i].first; at < some[i].last; ++at) read_one(*requests[at].request, decoder);
+      for (const auto& each : requests.subspan(some[i].first, some[i].last - some[i].first)) {
+        const auto& into = each.request->into;
+        const page_buffer packed(into.contiguous() ? 0 : into.bytes());
+        const auto values = into.contiguous() ? std::span(into.memory, into.bytes()) : packed.bytes();
+        decoder.read(plan_of(each.request->leaf), each.request->part(), values);
+        if (!into.contiguous()) scatter(into, 0, values);
+      }
     });
   };
   read_groups(true);

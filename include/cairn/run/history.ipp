@@ -363,16 +363,16 @@ void history::set_hooks(save_job& job) const {
     what.message = why;
     emit(what);
   };
-  job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
-    what.bytes = bytes;
-    what.seconds = seconds;
-    emit(what);
+  const auto report = [&](event::kind kind) {
+    return [this, what = about(kind, job)](std::uint64_t bytes, double seconds) mutable {
+      what.bytes = bytes;
+      what.seconds = seconds;
+      if (what.what == event::kind::written) what.total = bytes;
+      emit(what);
+    };
   };
-  job.hooks.written = [this, what = about(event::kind::written, job)](std::uint64_t bytes, double seconds) mutable {
-    what.bytes = what.total = bytes;
-    what.seconds = seconds;
-    emit(what);
-  };
+  job.hooks.encoded = report(event::kind::encoded);
+  job.hooks.written = report(event::kind::written);
 }
 
 void history::check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples) const {
