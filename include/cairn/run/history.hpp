@@ -26,15 +26,6 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The event of an error about a checkpoint, or about several in the store at this path.
-[[nodiscard]] inline event failure_event(const std::string& path, std::uint64_t step, const error& cause) {
-  return {.what = event::kind::failed,
-          .checkpoint = path,
-          .step = step,
-          .message = std::string(cause.sentence()),
-          .code = cause.code()};
-}
-
 /// Not thread-safe, except where it says "any thread".
 class checkpoint_list {
  public:
@@ -100,7 +91,6 @@ class checkpoint_list {
   };
 
   void emit(const event& what) const { notify(on_event_, what); }
-  [[nodiscard]] bool continues_from_older(std::uint64_t step);
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
   [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all);
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step);

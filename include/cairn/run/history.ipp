@@ -16,6 +16,15 @@
 
 namespace cairn::inline v0_1::detail {
 
+/// The event of an error about a checkpoint, or about several in the store at this path.
+[[nodiscard]] inline event failure_event(const std::string& path, std::uint64_t step, const error& cause) {
+  return {.what = event::kind::failed,
+          .checkpoint = path,
+          .step = step,
+          .message = std::string(cause.sentence()),
+          .code = cause.code()};
+}
+
 std::vector<std::string> checkpoint_list::names() const {
   auto all = store_.list();
   std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
@@ -65,17 +74,10 @@ void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) c
           "on_older_step = replace, or save to another directory, which keeps them"});
 }
 
-/// Whether there are later checkpoints than `step`, or than the one that the run has restored or saved last.
-bool checkpoint_list::continues_from_older(std::uint64_t step) {
-  const auto last = std::min(step, run_step_.value_or(step));
-  return last < newest_step_for(last);
-}
-
 void checkpoint_list::make_way(std::uint64_t step) {
-  if (options_.on_older_step == when_older::refuse)
-    refuse_earlier(step, newest_step_for(step));
-  else if (continues_from_older(step))
-    remove_later(run_step_ ? std::optional(std::min(*run_step_, step)) : std::nullopt);
+  if (options_.on_older_step == when_older::refuse) return refuse_earlier(step, newest_step_for(step));
+  const auto last = std::min(step, run_step_.value_or(step));  // the run continues from there
+  if (last < newest_step_for(last)) remove_later(run_step_ ? std::optional(last) : std::nullopt);
 }
 
 void checkpoint_list::saved(const save_job& job, const save_report& report) {

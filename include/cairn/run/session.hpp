@@ -246,7 +246,6 @@ class session {
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] bool is_skipping(const observation& now);
   [[nodiscard]] bool can_replace() const;
-  void replace_work();
   void report_skipped(const observation& now);
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;

@@ -130,6 +130,14 @@ void session::wait() {
   if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
 }
 
+void session::progress() {
+  check_owner();
+  try {
+    if (!ranks_.is_alone()) static_cast<void>(ranks_.test_round());
+  } catch (const error&) {  // the next call throws it
+  }
+}
+
 std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
   return restore_by({}, "restore", state, options);
 }
@@ -347,7 +355,13 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     }
     act_on(last);
   }
-  if (work_) replace_work();
+  if (work_) {
+    is_replacing_ = can_replace();
+    if (is_replacing_)
+      cancel_work("cancelled for a newer save");
+    else
+      run_rounds(call_);
+  }
   auto save = std::make_unique<work>();
   auto progress = save->progress;
   if (!options_.asynchronous) {

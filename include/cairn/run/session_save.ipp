@@ -211,15 +211,6 @@ bool session::is_skipping(const observation& now) {
   return true;
 }
 
-/// Cancels the running work, or waits for it, as the options say.
-void session::replace_work() {
-  is_replacing_ = can_replace();
-  if (is_replacing_)
-    cancel_work("cancelled for a newer save");
-  else
-    run_rounds(call_);
-}
-
 /// Reports, once per running save, that others are skipped because of it.
 void session::report_skipped(const observation& now) {
   if (std::exchange(work_->is_skip_reported, true)) return;

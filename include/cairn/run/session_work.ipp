@@ -329,14 +329,6 @@ void session::run_rounds(const std::string& call, double longest_seconds) {
   }
 }
 
-void session::progress() {
-  check_owner();
-  try {
-    if (!ranks_.is_alone()) static_cast<void>(ranks_.test_round());
-  } catch (const error&) {  // the next call throws it
-  }
-}
-
 /// All ranks act on a verdict in the same call.
 void session::act_on(const verdict& last) {
   try {
