@@ -138,8 +138,9 @@ class attempt {
   [[nodiscard]] std::string begin();
   /// At the others. errc::not_found: this rank sees another place than the leader, or another job has taken it over.
   void join(std::string_view begun);
-  /// 2. Writes shards of this process; again for the next ones.
-  void write(std::span<const std::vector<staged_piece>> next = {}) { source_.write(*writer_, next); }
+  /// 2. Writes shards of this process; again for the next ones. `one_by_one`: each is written before the next one is
+  /// encoded.
+  void write(std::span<const std::vector<staged_piece>> next = {}, bool one_by_one = false);
   /// What the leader needs to know of them.
   [[nodiscard]] std::string record() const { return write_shard_record(source_.record(*writer_)); }
   /// 3. At the leader: lists the shards of the others. `records` are those of all ranks, whose first is not read.

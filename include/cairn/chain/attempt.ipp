@@ -33,6 +33,11 @@ void attempt::join(std::string_view begun) {
   }
 }
 
+void attempt::write(std::span<const std::vector<staged_piece>> next, bool one_by_one) {
+  if (!one_by_one) return source_.write(*writer_, next);
+  for (std::size_t i = 0; i < next.size(); ++i) source_.write(*writer_, next.subspan(i, 1));
+}
+
 void attempt::unite(std::span<const std::string> records) {
   const auto origin = sentence({store_.location(), "/", name_, ": the record of a rank"});
   for (std::size_t rank = 1; rank < records.size(); ++rank)
@@ -234,8 +239,7 @@ save_report save_checkpoint(any_store& store, const save_job& job, std::size_t s
   encode_source source(store, job, pieces.size(), base);
   attempt making(store, job.name, source);
   static_cast<void>(making.begin());
-  const auto at_once = fits ? 1 : pieces.size();
-  for (std::size_t i = 0; i < pieces.size(); i += at_once) making.write(std::span(pieces).subspan(i, at_once));
+  making.write(pieces, fits.has_value());
   return source.published(making.publish());
 }
 

@@ -105,16 +105,10 @@ void session::make_part(work& all) {
   all.part.emplace(place, job.name, *all.encodes, ranks_.rank());
 }
 
-/// Writes the next shards of this process.
+/// Writes the next shards of this process: of a save, those that are copied.
 void session::write(work& all) {
-  if (all.is_merge()) {
-    all.part->write();
-  } else {
-    const auto at_once = all.one_by_one ? 1 : all.shards.size();
-    for (std::size_t first = 0; first < all.shards.size(); first += at_once)
-      all.part->write(std::span(all.shards).subspan(first, at_once));
-    all.shards.clear();
-  }
+  all.part->write(all.shards, all.one_by_one);
+  all.shards.clear();
   if (!ranks_.is_alone()) all.record = all.part->record();
 }
 
