@@ -284,7 +284,8 @@ class session {
   void begin_round(const std::string& call, vote mine = {});
   [[nodiscard]] bool has_verdict() const noexcept { return deferred_ || ranks_.is_in_round(); }
   [[nodiscard]] verdict take_verdict();
-  verdict end_round();
+  /// Waits for the round, and acts on its verdict.
+  void end_round() { act_on(take_verdict()); }
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
   void end_rounds() noexcept;
   void act_on(const verdict& last);

@@ -299,13 +299,6 @@ verdict session::take_verdict() {
   }
 }
 
-/// Waits for the round, and acts on its verdict.
-verdict session::end_round() {
-  const auto last = take_verdict();
-  act_on(last);
-  return last;
-}
-
 /// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs
 /// in the background. After `longest_seconds` the leader has it cancelled.
 void session::run_rounds(const std::string& call, double longest_seconds) {
@@ -347,8 +340,9 @@ void session::obey(const verdict& last) {
   is_pausing_ = last.pauses;
   is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || last.signal != 0;
   if (last.leaving && *last.leaving != ranks_.rank()) {
-    ranks_.give_up({errc::lost_rank, "rank " + std::to_string(*last.leaving) + " has ended by an exception"});
-    fail(errc::lost_rank, {"rank ", *last.leaving, " has ended by an exception"});
+    const error lost(errc::lost_rank, sentence({"rank ", *last.leaving, " has ended by an exception"}));
+    ranks_.give_up(lost);
+    throw error(lost);
   }
   if (!last.is_same_call) {
     drop_work({errc::mismatch, "the ranks differ in the call"});
