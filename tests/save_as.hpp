@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/save.hpp"
 #include "cairn/state/describe.hpp"
 

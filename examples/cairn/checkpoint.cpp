@@ -16,7 +16,7 @@
 #include "cairn/plan/partition.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 #include "commands.hpp"
 #include "interrupts.hpp"
 #include "json.hpp"

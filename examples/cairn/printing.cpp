@@ -20,7 +20,7 @@
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace program {
 

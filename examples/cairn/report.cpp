@@ -19,7 +19,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/replaced_files.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 #include "chart.hpp"
 #include "commands.hpp"
 #include "interrupts.hpp"

@@ -19,7 +19,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/retention.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 #include "commands.hpp"
 #include "interrupts.hpp"
 #include "json.hpp"

@@ -14,7 +14,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 #include "commands.hpp"
 #include "json.hpp"
 #include "printing.hpp"

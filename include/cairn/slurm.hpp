@@ -2,15 +2,16 @@
 // What a job of Slurm needs: the end of its time limit, and a place of its own for each task of an array.
 #pragma once
 
+#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "cairn/core/error.hpp"
-#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::slurm {
 
@@ -22,7 +23,8 @@ namespace detail {
   if (value == nullptr) return std::nullopt;
   const std::string_view text = value;
   std::uint32_t number = 0;
-  if (!cairn::detail::read_number(text, number))
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (status != std::errc{} || end != text.data() + text.size())
     fail(errc::invalid, {name, " is '", text, "', no whole number below 2^32"});
   return number;
 }

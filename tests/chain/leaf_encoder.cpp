@@ -285,3 +285,69 @@ TEST_CASE("a codec that gives more bytes than its bound, or has a bound that no 
   CHECK(failure_of({std::numeric_limits<std::size_t>::max(), 1}).code == cairn::errc::invalid);
   CHECK(failure_of({400, 400}).sentence.empty());
 }
+
+TEST_CASE("every leaf has the codec of its first rule; small leaves and those under raw are not encoded") {
+  std::vector<cairn::detail::leaf> leaves(4);
+  const char* const paths[] = {"net.weight", "net.bias", "adam.m", "step"};
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    leaves[i].path = paths[i];
+    leaves[i].type = cairn::dtype::u8;
+    leaves[i].shape = {i == 3 ? cairn::detail::least_encoded_bytes - 1 : cairn::detail::least_encoded_bytes};
+  }
+  cairn::codec_rules rules{
+      {"*.bias", codecs::raw{}}, {"net.*", codecs::lossless{.xor_parent = true}}, {"adam.*", codecs::lossless{}}};
+  const cairn::detail::leaf_codecs all(leaves, rules);
+  const std::size_t expected[] = {1, 0, 2, 3};
+  const bool encoded[] = {true, false, true, false};
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    INFO(leaves[i].path);
+    CHECK(&all[i] == &cairn::detail::codec_of_rule(expected[i], rules));
+    CHECK(all[i].uses_parent() == (i == 0));
+    CHECK(all.is_encoded(i) == encoded[i]);
+  }
+  CHECK(all.use_parent());
+  rules[1].pattern = "none";
+  CHECK_FALSE(cairn::detail::leaf_codecs(leaves, rules).use_parent());
+}
+
+TEST_CASE("rules that are for no leaf are found: misspelled, or after one that takes all that they match") {
+  const auto unmatched = [](const cairn::codec_rules& rules, std::vector<std::string> paths) {
+    std::vector<cairn::detail::leaf> leaves(paths.size());
+    for (std::size_t i = 0; i < paths.size(); ++i) leaves[i].path = paths[i];
+    return cairn::detail::leaf_codecs(leaves, rules).unmatched_rules();
+  };
+  const cairn::codec_rules rules{{"model.*", codecs::raw{}},
+                                 {"model.layers.*", codecs::raw{}},
+                                 {"optimiser.*", codecs::raw{}},
+                                 {"optimizer.m", codecs::raw{}}};
+  using patterns = std::vector<std::string>;
+  CHECK(unmatched(rules, {"model.layers.0", "optimizer.m", "step"}) == patterns{"model.layers.*", "optimiser.*"});
+  CHECK(unmatched(rules, {}).size() == 4);
+  CHECK(unmatched({}, {"a"}).empty());
+}
+
+TEST_CASE("a piece is written from the leaf, from its copy, or as its payload") {
+  const std::byte copy[16]{};
+  cairn::detail::leaf leaf;
+  leaf.type = cairn::dtype::f32;
+  leaf.shape = {10};
+  cairn::detail::shards_of<cairn::detail::encoded_piece> shards(2);
+  shards[0].push_back({{0, 0, 2}, {}, {}, {}});
+  shards[0].push_back({{0, 2, 4}, {}, copy, {}});
+  auto& encoded = shards[1].emplace_back(cairn::detail::encoded_piece{{0, 6, 4}, {}, {}, {}});
+  cairn::detail::page_buffer memory(5);
+  const auto* const payload = memory.bytes().data();
+  encoded.own({"mine", cairn::dtype::f32, {4}, false, {}}, std::move(memory), 3);
+  CHECK(shards[0][0].stored_bytes(leaf) == 8);
+  CHECK(shards[0][1].stored_bytes(leaf) == 16);
+  CHECK(encoded.stored_bytes(leaf) == 3);
+
+  const auto all = cairn::detail::for_writer(shards);
+  REQUIRE(all.size() == 2);
+  REQUIRE(all[0].size() == 2);
+  CHECK((all[0][0].bytes.empty() && all[0][0].how == nullptr));
+  CHECK((all[0][1].bytes.data() == copy && all[0][1].bytes.size() == 16 && all[0][1].how == nullptr));
+  const auto& written = all[1].at(0);
+  CHECK((written.bytes.data() == payload && written.bytes.size() == 3 && written.how == &*shards[1][0].how));
+  CHECK(static_cast<const cairn::detail::piece&>(written) == cairn::detail::piece{0, 6, 4});
+}

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/system/start_thread.hpp"
+#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "durability/scenarios.hpp"
 

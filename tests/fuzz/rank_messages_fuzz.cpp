@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/group/team.hpp"

@@ -75,7 +75,7 @@ PUBLIC = {
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # The beginnings of the paths of what cairn.hpp does not include.
-OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "chain/merge_parts.", "chain/merge_ranks.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
+OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/rate_limiter.hpp"
+#include "cairn/run/progress.hpp"
 
 #include <atomic>
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/vote.hpp"
+#include "cairn/run/session.hpp"
 
 #include <algorithm>
 #include <random>

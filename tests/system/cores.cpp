@@ -8,7 +8,6 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/parallel.hpp"
-#include "cairn/system/start_thread.hpp"
 #include "catch.hpp"
 #include "trainer.hpp"
 

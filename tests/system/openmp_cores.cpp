@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cairn/system/start_thread.hpp"
+#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 
 namespace {

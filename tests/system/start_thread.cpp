@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/system/start_thread.hpp"
+#include "cairn/system/parallel.hpp"
 
+#include <csignal>
 #include <cstddef>
 #include <string>
 #include <system_error>
+
+#include <pthread.h>
 
 #include "catch.hpp"
 

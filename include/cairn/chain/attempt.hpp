@@ -3,10 +3,12 @@
 //
 // The leader begins it, all other ranks of a group join it, each writes its shards, and the leader unites their records
 // and publishes. A process without a group is the leader of nobody. An attempt does not communicate: run/session does.
+// What it writes comes from a shard_source: of the state of a save_job (encode_source), or of a chain (merge_source).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,15 +16,58 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/chain/delta_base.hpp"
+#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/options.hpp"
+#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/piece.hpp"
+#include "cairn/encode/choice.hpp"
 #include "cairn/report.hpp"
+#include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// What a running save calls. Each may be empty. What they throw cancels the save.
+struct save_hooks {
+  /// Before each piece and before publishing; from any thread.
+  std::function<void()> check{};
+  /// After each block; from any thread.
+  std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
+  /// A delta is due, but its parent is gone or cannot be read: the checkpoint becomes whole. Before any encoding.
+  std::function<void(const std::string& why)> anchored{};
+  /// After the last shard is encoded.
+  std::function<void(std::uint64_t bytes, double seconds)> encoded{};
+  /// When all shards are written, before publishing.
+  std::function<void(std::uint64_t bytes, double seconds)> written{};
+};
+
+struct save_job {
+  std::string name;  ///< of the checkpoint in its store
+  description what;
+  /// In a group of ranks, `what.leaves` from this number on are those that this rank alone has.
+  std::size_t common_leaves = 0;
+  std::uint64_t common_hash = 0;        ///< of what all ranks must have in common: paths, types, shapes and structure
+  structure own_structure{};            ///< the part of `what.structure` that this rank alone has
+  std::vector<std::uint64_t> sample{};  ///< hashes of pieces that all ranks should have in common: sample_pieces
+  checkpoint_info info{};
+  restored_losses restored{};  ///< what earlier restores have lost
+  codec_rules codecs{};
+  chain_options chain{};
+  unsigned threads = 0;  ///< see save_options
+  save_hooks hooks{};
+
+  /// Bytes of all leaves, before encoding.
+  [[nodiscard]] std::uint64_t state_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& each : what.leaves) bytes += each.bytes();
+    return bytes;
+  }
+};
 
 /// A published checkpoint, as all ranks know it.
 struct published_checkpoint {
@@ -93,8 +138,9 @@ class attempt {
   [[nodiscard]] std::string begin();
   /// At the others. errc::not_found: this rank sees another place than the leader, or another job has taken it over.
   void join(std::string_view begun);
-  /// 2. Writes shards of this process; again for the next ones.
-  void write(std::span<const std::vector<staged_piece>> next = {}) { source_.write(*writer_, next); }
+  /// 2. Writes shards of this process; again for the next ones. `one_by_one`: each is written before the next one is
+  /// encoded.
+  void write(std::span<const std::vector<staged_piece>> next = {}, bool one_by_one = false);
   /// What the leader needs to know of them.
   [[nodiscard]] std::string record() const { return write_shard_record(source_.record(*writer_)); }
   /// 3. At the leader: lists the shards of the others. `records` are those of all ranks, whose first is not read.
@@ -110,5 +156,61 @@ class attempt {
   std::optional<checkpoint_writer> writer_;
   std::vector<std::uint64_t> own_bytes_;  // stored, of the leaves that one rank alone has, by rank from 1 on
 };
+
+/// The share of one rank in a save of a group: it becomes one shard.
+struct rank_share {
+  std::vector<piece> pieces{};  ///< of this rank: of the leaves that all ranks have, and those that it alone has
+  division common{};            ///< of all ranks: of the leaves that all ranks have; at the leader
+};
+
+/// The pieces that `write` is given may be copies, which it may overwrite, and which are not used after it. Their
+/// memory, the state's own or that of copies, is used by nothing else.
+class encode_source final : public shard_source {
+ public:
+  /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and
+  /// the chain can be extended; `published` makes it the new base. If that is not called, the references of the base
+  /// are dropped: they may differ from what a reader has. `store`, `job` and `base` must outlive the source.
+  /// With a `share`, it is that of one rank in a save by `shards` ranks; the base keeps the values of the share alone.
+  encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base = nullptr,
+                std::optional<rank_share> share = {});
+  ~encode_source() override;
+
+  [[nodiscard]] std::string open(const std::string_view* of_leader) override;
+  [[nodiscard]] const checkpoint_spec& spec() const override { return spec_; }
+  [[nodiscard]] std::size_t shards() const override { return shards_; }
+  [[nodiscard]] std::size_t common_leaves() const override { return job_.common_leaves; }
+  void write(checkpoint_writer& to, std::span<const std::vector<staged_piece>> next) override;
+  [[nodiscard]] shard_record record(const checkpoint_writer& to) const override;
+  std::uint64_t unite(checkpoint_writer& to, std::size_t rank, shard_record written) override;
+  [[nodiscard]] std::optional<checkpoint_ref> finish(published_checkpoint& made, std::uint64_t bytes) override;
+
+  /// At the leader, after `unite`: the sample hashes of all ranks, see save_job.
+  [[nodiscard]] std::span<const std::vector<std::uint64_t>> samples() const noexcept { return samples_; }
+  /// At the leader as soon as it has published, and then at the others: the checkpoint becomes the base. Returns the
+  /// report of this rank.
+  [[nodiscard]] save_report published(const published_checkpoint& made);
+
+ private:
+  [[nodiscard]] bool can_be_delta(bool is_leader) const;
+  [[nodiscard]] std::string read_references() const;
+
+  stopwatch watch_;
+  std::optional<stopwatch> committing_;  // at the leader
+  const any_store& store_;
+  const save_job& job_;
+  delta_base* base_;
+  std::optional<rank_share> share_;
+  leaf_codecs codecs_;
+  checkpoint_spec spec_;
+  std::size_t shards_, added_ = 0;
+  std::uint64_t pending_bytes_, encoded_bytes_ = 0;
+  std::optional<leaf_encoder> encoder_;
+  std::vector<std::vector<std::uint64_t>> samples_;
+  save_report report_{};
+  bool is_published_ = false;
+};
+
+/// Saves a job from the state's own memory, in `shards` shards; in more, one by one, where memory is short.
+save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards = 1, delta_base* base = nullptr);
 
 }  // namespace cairn::inline v0_1::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Encodes the pieces of a save. For codecs that use the parent: passes them its values, and keeps those that a reader
-// of this save restores.
+// Encodes the pieces of a save: by which codec, in how much memory, into what. Passes codecs that use the parent its
+// values, and keeps those that a reader of this save restores.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -18,16 +19,150 @@
 #include <vector>
 
 #include "cairn/chain/delta_base.hpp"
-#include "cairn/chain/encoded_piece.hpp"
+#include "cairn/core/encoding.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_table_text.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// Smaller leaves are not encoded: the description of the encoding in the file's header takes about as many bytes.
+inline constexpr std::uint64_t least_encoded_bytes = 256;
+
+/// The codecs of the leaves of a save. Matches every path against the rules once. `leaves` and `rules` must outlive it.
+class leaf_codecs {
+ public:
+  leaf_codecs(std::span<const leaf> leaves, std::span<const codec_rule> rules) : leaves_(leaves), rules_(rules) {
+    rule_of_.reserve(leaves.size());
+    for (const auto& each : leaves) rule_of_.push_back(rule_for(each.path, rules));
+    for (std::size_t rule = 0; rule <= rules.size(); ++rule)
+      is_raw_.push_back(codec_of_rule(rule, rules).name() == raw_codec().name());
+  }
+
+  [[nodiscard]] const any_codec& operator[](std::size_t leaf) const { return codec_of_rule(rule_of_[leaf], rules_); }
+
+  /// False for a leaf that is stored as it is.
+  [[nodiscard]] bool is_encoded(std::size_t leaf) const {
+    return leaves_[leaf].bytes() >= least_encoded_bytes && !is_raw_[rule_of_[leaf]];
+  }
+
+  /// Whether the codec of any leaf uses the parent checkpoint.
+  [[nodiscard]] bool use_parent() const {
+    return std::ranges::any_of(rule_of_, [&](std::size_t rule) { return codec_of_rule(rule, rules_).uses_parent(); });
+  }
+
+  /// The patterns of the rules that no leaf has: they match no path, or earlier rules match all that they do.
+  [[nodiscard]] std::vector<std::string> unmatched_rules() const {
+    std::vector<bool> is_used(is_raw_.size());
+    for (const auto rule : rule_of_) is_used[rule] = true;
+    std::vector<std::string> unmatched;
+    for (std::size_t rule = 0; rule < rules_.size(); ++rule)
+      if (!is_used[rule]) unmatched.push_back(rules_[rule].pattern);
+    return unmatched;
+  }
+
+ private:
+  std::span<const leaf> leaves_;
+  std::span<const codec_rule> rules_;
+  std::vector<std::size_t> rule_of_;  // by leaf; the number after the last rule stands for none
+  std::vector<bool> is_raw_;          // by rule
+};
+
+/// A piece that is stored as a payload, or as it is.
+struct encoded_piece : piece {
+  std::optional<encoding_info> how{};  ///< of the payload; nullopt: the elements are stored as they are
+  std::span<const std::byte> bytes{};  ///< the payload, or the elements packed; empty: they are in the leaf's memory
+  page_buffer memory{};                ///< holds the payload, unless that lies in staged memory
+  stored_tables tables{};              ///< that the payload names
+
+  /// Stores the first `size` bytes of `payload`, which the piece then owns.
+  void own(encoding_info encoding, page_buffer payload, std::size_t size) {
+    how = std::move(encoding);
+    memory = std::move(payload);
+    bytes = memory.bytes().first(size);
+  }
+
+  /// Bytes that the piece, of leaf `whole`, takes in its file.
+  [[nodiscard]] std::uint64_t stored_bytes(const detail::leaf& whole) const noexcept {
+    return how ? bytes.size() : count * size_of(whole.type);
+  }
+};
+
+/// The pieces for the writer. They refer to `shards`.
+[[nodiscard]] inline shards_of<write_piece> for_writer(std::span<const std::vector<encoded_piece>> shards) {
+  shards_of<write_piece> result(shards.size());
+  for (std::size_t i = 0; i < shards.size(); ++i) {
+    result[i].reserve(shards[i].size());
+    for (const auto& each : shards[i])
+      result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr, &each.tables});
+  }
+  return result;
+}
+
+/// The bytes before the copy of a piece that its codec needs to encode it in place; 0 where it cannot.
+[[nodiscard]] inline std::size_t room_to_encode(const leaf& whole, std::size_t bytes,
+                                                std::span<const codec_rule> rules) {
+  if (whole.bytes() < least_encoded_bytes) return 0;
+  const auto& codec = codec_for(whole.path, rules);
+  if (codec.uses_parent() || !codec.encodes_in_place()) return 0;
+  return codec.bound(whole.type, bytes) - bytes;
+}
+
+/// Memory that a save takes beside its copy.
+struct encode_memory {
+  std::uint64_t encoded = 0;     ///< for encoded pieces, at most
+  std::uint64_t references = 0;  ///< for the values that the next delta refers to
+};
+
+/// `is_copied`: the pieces are copied, so that a codec may encode them in place.
+[[nodiscard]] inline encode_memory memory_to_encode(std::span<const leaf> leaves, std::span<const codec_rule> rules,
+                                                    bool is_copied) {
+  const leaf_codecs codecs(leaves, rules);
+  encode_memory all;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    if (!codecs.is_encoded(i)) continue;
+    if (codecs[i].uses_parent()) all.references += leaves[i].bytes();
+    if (!is_copied || codecs[i].uses_parent() || !codecs[i].encodes_in_place())
+      all.encoded += codecs[i].bound(leaves[i].type, leaves[i].bytes());
+  }
+  return all;
+}
+
+/// Which part of a save fits into the memory that is left, and why not all of it.
+struct memory_fit {
+  double part = 1;
+  std::string reason{};
+};
+
+/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save
+/// may take 7/8 of what is left; a part, half of what `fixed` leaves. `there`: bytes that are allocated already. Less
+/// than 1 MiB is not looked at. errc::no_memory if not even a part of 1 MiB fits.
+[[nodiscard]] inline std::optional<memory_fit> fit_memory(std::uint64_t divisible, std::uint64_t fixed,
+                                                          std::uint64_t there) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
+  if (divisible - there + fixed < mebibyte) return std::nullopt;
+  auto left = memory_left_now();
+  left.bytes += std::min(there, std::numeric_limits<std::uint64_t>::max() - left.bytes);
+  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
+  const auto have = static_cast<double>(left.bytes);
+  if (size + beside <= have / 8 * 7) return std::nullopt;
+  const auto why =
+      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
+  const auto part = (have - beside) / 2;
+  if (part < mebibyte) fail(errc::no_memory, {why, "; give the job more memory"});
+  return memory_fit{part / size, why};
+}
+
+/// Into how many parts a save is cut of which `fit.part` fits at a time.
+[[nodiscard]] inline std::size_t number_of_parts(const memory_fit& fit) noexcept {
+  return static_cast<std::size_t>(1 / fit.part) + 1;
+}
 
 /// What a checkpoint with encoded pieces records about them.
 struct encode_summary {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The definitions of chain/ without merging.
 #include "cairn/chain/attempt.ipp"
-#include "cairn/chain/decode.ipp"
 #include "cairn/chain/load.ipp"
 #include "cairn/chain/reader.ipp"
-#include "cairn/chain/restore.ipp"
-#include "cairn/chain/encode_source.ipp"
 #include "cairn/chain/shared_reads.ipp"

@@ -19,7 +19,6 @@
 #include "cairn/store/safetensors.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
-#include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1 {

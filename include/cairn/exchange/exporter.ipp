@@ -17,8 +17,8 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
-#include "cairn/system/paths.hpp"
-#include "cairn/system/start_thread.hpp"
+#include "cairn/system/posix.hpp"
+#include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1 {
 namespace observers {

@@ -18,7 +18,6 @@
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/posix.hpp"
-#include "cairn/system/paths.hpp"
 
 namespace cairn::inline v0_1 {
 namespace detail {

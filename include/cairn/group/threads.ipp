@@ -124,10 +124,10 @@ struct membership {
 
 class thread_operation final : public operation {
  public:
-  thread_operation(std::shared_ptr<meeting> at, unsigned rank, const call& what, std::span<const std::byte> bytes)
-      : at_(std::move(at)), has_result_(what.what != collective::gather || what.root == rank) {
-    number_ = at_->start(rank, what, bytes);
-  }
+  thread_operation(const membership& of, const call& what, std::span<const std::byte> bytes)
+      : at_(of.at),
+        has_result_(what.what != collective::gather || what.root == of.rank),
+        number_(at_->start(of.rank, what, bytes)) {}
 
   bool test() override {
     if (!result_) result_ = at_->take(number_);
@@ -141,7 +141,7 @@ class thread_operation final : public operation {
  private:
   std::shared_ptr<meeting> at_;
   bool has_result_;
-  std::uint64_t number_ = 0;
+  std::uint64_t number_;
   std::shared_ptr<const std::vector<std::byte>> result_;
 };
 
@@ -159,19 +159,18 @@ unsigned threads::rank() const noexcept { return self_->rank; }
 unsigned threads::size() const noexcept { return self_->at->size(); }
 
 started threads::start_max(std::span<const std::uint64_t> numbers) {
-  const auto bytes = std::as_bytes(numbers);
-  return std::make_unique<detail::thread_operation>(self_->at, self_->rank,
-                                                    detail::call{detail::collective::largest, bytes.size(), 0}, bytes);
+  const detail::call what{detail::collective::largest, numbers.size_bytes(), 0};
+  return std::make_unique<detail::thread_operation>(*self_, what, std::as_bytes(numbers));
 }
 
 started threads::start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root) {
-  return std::make_unique<detail::thread_operation>(self_->at, self_->rank,
-                                                    detail::call{detail::collective::broadcast, size, root}, bytes);
+  const detail::call what{detail::collective::broadcast, size, root};
+  return std::make_unique<detail::thread_operation>(*self_, what, bytes);
 }
 
 started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
-  return std::make_unique<detail::thread_operation>(
-      self_->at, self_->rank, detail::call{detail::collective::gather, bytes.size(), root}, bytes);
+  const detail::call what{detail::collective::gather, bytes.size(), root};
+  return std::make_unique<detail::thread_operation>(*self_, what, bytes);
 }
 
 std::vector<unsigned> threads::roll_call(std::chrono::milliseconds /*limit*/) { return self_->at->behind(self_->rank); }

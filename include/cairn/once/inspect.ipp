@@ -14,7 +14,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1 {
 namespace detail {

@@ -6,13 +6,13 @@
 
 #include "cairn/arrays.hpp"
 #include "cairn/chain/reader.hpp"
-#include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/once/inspect.ipp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/system/paths.hpp"
+#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
 

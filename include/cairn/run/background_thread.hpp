@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "cairn/system/start_thread.hpp"
+#include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -5,7 +5,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/group/base.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/run/record.hpp"
+#include "cairn/run/progress.hpp"
 #include "cairn/run/session.hpp"
 
 namespace cairn::inline v0_1 {

@@ -11,12 +11,9 @@
 #include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "cairn/chain/delta_base.hpp"
 #include "cairn/chain/attempt.hpp"
-#include "cairn/chain/save_job.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
@@ -28,15 +25,6 @@
 #include "cairn/store/retention.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// The event of an error about a checkpoint, or about several in the store at this path.
-[[nodiscard]] inline event failure_event(const std::string& path, std::uint64_t step, const error& cause) {
-  return {.what = event::kind::failed,
-          .checkpoint = path,
-          .step = step,
-          .message = std::string(cause.sentence()),
-          .code = cause.code()};
-}
 
 /// Not thread-safe, except where it says "any thread".
 class checkpoint_list {
@@ -103,7 +91,6 @@ class checkpoint_list {
   };
 
   void emit(const event& what) const { notify(on_event_, what); }
-  [[nodiscard]] bool continues_from_older(std::uint64_t step);
   [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
   [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all);
   [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step);
@@ -120,6 +107,12 @@ class checkpoint_list {
   std::set<std::string> unusable_;                 // those that a restore passed over
 };
 
+/// Which checkpoint is restored: the newest, or that of `load_options::step`; or the best by a metric.
+struct restore_choice {
+  bool by_metric = false;
+  std::optional<metric_order> order{};  ///< none: the newest whose loss is finite
+};
+
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks
 /// functions that are thread-safe. None of the functions communicates but the restores.
 class history {
@@ -127,11 +120,7 @@ class history {
   /// All must outlive the history.
   history(any_store store, const checkpointer_options& options, team& ranks, observer on_event);
 
-  /// See checkpointer::restore.
-  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
-  /// By `order`; nullopt: the newest whose loss is finite.
-  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
-                                        const load_options& options);
+  std::optional<load_report> restore(any_mutable_state state, load_options options, const restore_choice& choice);
 
   /// Before a save of `step` begins: excludes other processes, and makes way for it, see checkpoint_list.
   void prepare_for(std::uint64_t step);
@@ -176,13 +165,11 @@ class history {
  private:
   [[nodiscard]] std::vector<std::string> names_by_metric(const std::optional<metric_order>& order) const;
   void own_store();
-  void require_same_restore(const load_options& options, std::string_view order = {});
+  void require_same_restore(const load_options& options, const restore_choice& choice);
   void take_over_store();
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report);
-  /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
-  [[nodiscard]] load_options for_restore(load_options options) const;
 
   any_store store_;
   const checkpointer_options& options_;

@@ -1,20 +1,230 @@
 // SPDX-License-Identifier: MIT
-// Definitions of history.hpp: restores, and what a save and a merge change.
+// Definitions of history.hpp: which checkpoints are there, which are removed; restores; what saves and merges change.
 #pragma once
 
 #include <algorithm>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/chain/load.hpp"
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/run/history.hpp"
-#include "cairn/run/own_state.hpp"
-#include "cairn/run/replica_check.hpp"
+#include "cairn/run/shares.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// The event of an error about a checkpoint, or about several in the store at this path.
+[[nodiscard]] inline event failure_event(const std::string& path, std::uint64_t step, const error& cause) {
+  return {.what = event::kind::failed,
+          .checkpoint = path,
+          .step = step,
+          .message = std::string(cause.sentence()),
+          .code = cause.code()};
+}
+
+std::vector<std::string> checkpoint_list::names() const {
+  auto all = store_.list();
+  std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
+  return all;
+}
+
+std::vector<std::uint64_t> checkpoint_list::steps() const {
+  std::vector<std::uint64_t> all;
+  for (const auto& name : names()) all.push_back(*parse_checkpoint_name(name));
+  return all;
+}
+
+std::uint64_t checkpoint_list::newest_step() {
+  if (!newest_step_) {
+    std::uint64_t newest = 0;
+    for (const auto& name : names())
+      if (!unusable_.contains(name)) newest = *parse_checkpoint_name(name);
+    newest_step_ = newest;
+  }
+  return *newest_step_;
+}
+
+std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
+  const auto is_of_another_step = [&](const std::string& name) {
+    try {
+      return read_index(*store_.open(name)).info.step != parse_checkpoint_name(name);
+    } catch (const error& cause) {
+      if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
+      return false;  // damaged: it counts
+    }
+  };
+  while (step < newest_step()) {
+    auto all = names();
+    while (!all.empty() && unusable_.contains(all.back())) all.pop_back();
+    if (all.empty() || !is_of_another_step(all.back())) break;
+    unusable_.insert(all.back());
+    newest_step_.reset();
+  }
+  return newest_step();
+}
+
+void checkpoint_list::refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
+  if (step < newest)
+    fail(errc::stale,
+         {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
+          ", which would be restored instead: restore it first, remove later checkpoints with remove_after or "
+          "on_older_step = replace, or save to another directory, which keeps them"});
+}
+
+void checkpoint_list::make_way(std::uint64_t step) {
+  if (options_.on_older_step == when_older::refuse) return refuse_earlier(step, newest_step_for(step));
+  const auto last = std::min(step, run_step_.value_or(step));  // the run continues from there
+  if (last < newest_step_for(last)) remove_later(run_step_ ? std::optional(last) : std::nullopt);
+}
+
+void checkpoint_list::saved(const save_job& job, const save_report& report) {
+  newest_step_ = run_step_ = job.info.step;
+  unusable_.erase(job.name);
+  known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
+  if (report.is_delta) made.entry.needs = {report.parent};
+  known_.insert_or_assign(job.name, std::move(made));
+}
+
+void checkpoint_list::merged(const std::string& name, const merge_report& report) {
+  const auto at = known_.find(name);
+  if (at == known_.end()) return;
+  at->second.bytes = report.bytes;
+  at->second.entry.needs.clear();
+  if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
+}
+
+void checkpoint_list::restored(const std::optional<load_report>& report) {
+  run_step_.reset();
+  if (!report) return;
+  for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
+  unusable_.erase(report->name);
+  run_step_ = report->step;
+  refresh();
+}
+
+std::vector<removal> checkpoint_list::retention_plan() { return plan_retention(entries(store_.list()), rules()); }
+
+std::uint64_t checkpoint_list::prune() noexcept {
+  try {
+    if (!rules().any()) return 0;
+    const auto all = entries(store_.list());
+    const auto plan = plan_retention(all, rules());
+    report_missing_metric(all);
+    return remove(plan).count;
+  } catch (...) {  // the save has succeeded; the next one retries
+    const auto cause = as_error(std::current_exception(), {"the checkpoints are not removed"});
+    try {
+      emit(failure_event(store_.location(), newest_step_.value_or(0), cause));
+    } catch (...) {  // no memory
+    }
+    return 0;
+  }
+}
+
+std::uint64_t checkpoint_list::remove_later(std::optional<std::uint64_t> step) {
+  const auto names = store_.list();
+  const auto all = entries(names);
+  std::vector<removal> plan;
+  const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
+  std::set<std::string_view> going;
+  for (const auto& name : names) {
+    const auto at = parse_checkpoint_name(name);
+    if (!at || (step && *at <= *step)) continue;
+    plan.push_back({name, name + why});
+    going.insert(name);
+  }
+  for (const auto& each : all) {
+    if (going.contains(each.name)) continue;
+    for (const auto& need : each.needs)
+      if (going.contains(need))
+        fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
+  }
+  std::reverse(plan.begin(), plan.end());
+  newest_step_.reset();
+  const auto done = remove(plan);
+  if (done.failure) throw error(*done.failure);
+  return done.count;
+}
+
+/// Removes the checkpoints of `plan` in its order. Keeps one that is needed by one that could not be removed.
+checkpoint_list::removed checkpoint_list::remove(const std::vector<removal>& plan) {
+  removed done;
+  std::set<std::string> needed;  // by those that could not be removed
+  for (const auto& each : plan) {
+    const stopwatch watch;
+    const auto& found = known_.at(each.name);
+    const auto path = store_.location() + "/" + each.name;
+    const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
+    if (needed.contains(each.name)) {
+      stays();
+      continue;
+    }
+    try {
+      store_.remove(each.name);
+    } catch (const error& cause) {
+      emit(failure_event(path, found.entry.step, cause));
+      if (!done.failure) done.failure = cause;
+      stays();
+      continue;
+    }
+    ++done.count;
+    emit({.what = event::kind::pruned,
+          .checkpoint = path,
+          .step = found.entry.step,
+          .bytes = found.bytes,
+          .seconds = watch.seconds(),
+          .message = each.reason});
+    known_.erase(each.name);
+    unusable_.erase(each.name);
+  }
+  return done;
+}
+
+/// Reports once that `keep_best` can compare no checkpoints.
+void checkpoint_list::report_missing_metric(std::span<const retained_entry> all) {
+  if (!options_.keep_best || has_metric(all, *options_.keep_best)) return;
+  if (std::exchange(is_missing_metric_reported_, true)) return;
+  emit({.what = event::kind::unmatched,
+        .checkpoint = store_.location(),
+        .step = newest_step_.value_or(0),
+        .message = "keep_best keeps all checkpoints: none has a finite metric \"" + options_.keep_best->metric + '"'});
+}
+
+/// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are listed
+/// for what they need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another format
+/// version, whose dependencies are not known.
+std::vector<retained_entry> checkpoint_list::entries(const std::vector<std::string>& all) {
+  std::vector<retained_entry> entries;
+  for (const auto& name : all) {
+    const auto step = parse_checkpoint_name(name);
+    if (!step) known_.erase(name);  // others may replace it at any time
+    auto& entry = entries.emplace_back(known(name, step).entry);
+    entry.pinned = step && options_.pinned.contains(*step);
+    entry.is_usable = step && entry.is_usable && !unusable_.contains(name);
+  }
+  return entries;
+}
+
+/// The retention entry of a checkpoint: read from its index, unless this process saved it.
+const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::string& name,
+                                                                std::optional<std::uint64_t> step) {
+  if (const auto at = known_.find(name); at != known_.end()) return at->second;
+  known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
+  try {
+    auto index = read_index(*store_.open(name));
+    made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
+    made.entry.metrics = std::move(index.info.metrics);
+    if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
+    for (const auto& shard : index.shards) made.bytes += shard.bytes;
+  } catch (const error& cause) {
+    if (cause.code() != errc::corrupt) throw;  // also if it is not there: another process has removed it just now
+    made.entry.is_usable = false;              // damaged: what it was built on is not known, and may be removed
+  }
+  return known_.emplace(name, std::move(made)).first->second;
+}
 
 history::history(any_store store, const checkpointer_options& options, team& ranks, observer on_event)
     : store_(std::move(store)),
@@ -23,12 +233,6 @@ history::history(any_store store, const checkpointer_options& options, team& ran
       on_event_(std::move(on_event)),
       checkpoints_(store_, options_, on_event_) {}
 
-load_options history::for_restore(load_options options) const {
-  options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
-  if (!options.verify_first) options.verify_first = bool(options.rename);
-  return options;
-}
-
 void history::restored(const std::optional<load_report>& report) {
   base_.clear();
   checkpoints_.restored(report);
@@ -36,12 +240,16 @@ void history::restored(const std::optional<load_report>& report) {
 }
 
 /// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
-void history::require_same_restore(const load_options& options, std::string_view order) {
+void history::require_same_restore(const load_options& options, const restore_choice& choice) {
   if (ranks_.is_alone()) return;
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   auto text = "step " + (options.step ? std::to_string(*options.step) : "none") + ", strict " + number(options.strict) +
               ", convert " + number(options.convert) + ", sharing " + number(options.sharing);
-  if (!order.empty()) text += ", best by " + std::string(order);
+  if (choice.order)
+    text += ", best by " + choice.order->metric +
+            (choice.order->lower_is_better ? ", lower is better" : ", higher is better");
+  else if (choice.by_metric)
+    text += ", best by loss";
   ranks_.require_same("the options of the restore", text);
 }
 
@@ -57,14 +265,6 @@ void history::take_over_store() {
       if (cause.code() != errc::io && cause.code() != errc::busy) throw;
     }
   });
-}
-
-std::optional<load_report> history::restore(any_mutable_state state, const load_options& options) {
-  require_same_restore(options);
-  take_over_store();
-  auto report = detail::restore(store_, state, for_restore(options), on_event_, ranks_);
-  restored(report);
-  return report;
 }
 
 /// The checkpoints that have the metric, the best first; without an order those whose loss is finite, the newest first.
@@ -100,14 +300,19 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
   return names;
 }
 
-std::optional<load_report> history::restore_by(any_mutable_state state, const std::optional<metric_order>& order,
-                                               const load_options& options) {
-  require_same_restore(
-      options, order ? order->metric + (order->lower_is_better ? ", lower is better" : ", higher is better") : "loss");
-  refuse_step(options);
+/// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
+std::optional<load_report> history::restore(any_mutable_state state, load_options options,
+                                            const restore_choice& choice) {
+  require_same_restore(options, choice);
+  if (choice.by_metric) refuse_step(options);
   take_over_store();
-  const auto names = names_from_leader(ranks_, [&] { return names_by_metric(order); });
-  auto report = restore_first(store_, [&] { return names; }, state, for_restore(options), on_event_, ranks_);
+  options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
+  if (!options.verify_first) options.verify_first = bool(options.rename);
+  std::vector<std::string> names;
+  if (choice.by_metric) names = names_from_leader(ranks_, [&] { return names_by_metric(choice.order); });
+  auto report = choice.by_metric ? restore_first(
+                                       store_, [&] { return names; }, state, options, on_event_, ranks_)
+                                 : detail::restore(store_, state, options, on_event_, ranks_);
   restored(report);
   return report;
 }
@@ -160,16 +365,16 @@ void history::set_hooks(save_job& job) const {
     what.message = why;
     emit(what);
   };
-  job.hooks.encoded = [this, what = about(event::kind::encoded, job)](std::uint64_t bytes, double seconds) mutable {
-    what.bytes = bytes;
-    what.seconds = seconds;
-    emit(what);
+  const auto report = [&](event::kind kind) {
+    return [this, what = about(kind, job)](std::uint64_t bytes, double seconds) mutable {
+      what.bytes = bytes;
+      what.seconds = seconds;
+      if (what.what == event::kind::written) what.total = bytes;
+      emit(what);
+    };
   };
-  job.hooks.written = [this, what = about(event::kind::written, job)](std::uint64_t bytes, double seconds) mutable {
-    what.bytes = what.total = bytes;
-    what.seconds = seconds;
-    emit(what);
-  };
+  job.hooks.encoded = report(event::kind::encoded);
+  job.hooks.written = report(event::kind::written);
 }
 
 void history::check_replicas(const save_job& job, std::span<const std::vector<std::uint64_t>> samples) const {

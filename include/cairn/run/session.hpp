@@ -2,10 +2,27 @@
 // The implementation of a checkpointer: asks the policy, copies the state, and has it saved.
 //
 // session.ipp has what the trainer calls, session_save.ipp how a save is made, session_work.ipp its phases and those of
-// a merge (work.hpp), session_votes.ipp how the ranks of a group go through them together.
+// a merge, and how the ranks of a group go through them together. All of a save or merge is its `work`:
+//
+//          copy              begin, join, write           unite, publish
+//   (none) ------> copied ----------------------> written ---------------> published --> a merge that is due: copied
+//                    |         (writing)             |     (publishing)        |                     else: (none)
+//                    +-------------------------------+-------------------------+--> failed or cancelled: (none)
+//
+// - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits.
+//   The leader begins the checkpoint: afterwards it has `begun`, the text that the others need to join it.
+// - writing: each process encodes and writes its shards. Afterwards it has the `record` of them.
+// - prepared: they are written, and nothing can be seen of them.
+// - publishing: the leader has the records of all, and publishes. Afterwards it has `published`.
+//
+// The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
+// the training thread of each process votes, and all start the next phase on the same verdict. A process without a
+// group needs no votes: its background thread runs all phases in one job (session::run_through).
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -14,27 +31,154 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "cairn/chain/encode_memory.hpp"
+#include "cairn/chain/attempt.hpp"
 #include "cairn/chain/load.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/core/piece.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
-#include "cairn/run/policy_driver.hpp"
-#include "cairn/run/rate_limiter.hpp"
-#include "cairn/run/record.hpp"
 #include "cairn/run/history.hpp"
-#include "cairn/run/share_planner.hpp"
+#include "cairn/run/policy_driver.hpp"
+#include "cairn/run/progress.hpp"
+#include "cairn/run/shares.hpp"
 #include "cairn/run/staging.hpp"
-#include "cairn/run/vote.hpp"
-#include "cairn/run/work.hpp"
+#include "cairn/schedule/base.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/owner_process.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// How far a rank is with the save that all ranks make together in the background.
+enum class save_phase : std::uint8_t {
+  none,
+  copied,    ///< the share of the rank is copied
+  writing,   ///< the share is encoded and written in the background
+  prepared,  ///< the share is written
+  publishing
+};
+
+/// In place of the hash of a copy: the rank copies its state if the others do, or its copy has failed.
+inline constexpr std::uint64_t will_copy = 1;
+
+/// What one rank reports in a call: every rank votes, and all derive the same verdict.
+struct vote {
+  std::uint64_t call = 0;  ///< hash of the call and its step
+  /// Of the state and plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was made;
+  /// or `will_copy`.
+  std::uint64_t copied = 0;
+  save_phase phase = save_phase::none;
+  bool has_failed = false;  ///< its part of the running save
+  bool has_thrown = false;  ///< something else in this call
+  bool is_leaving = false;  ///< by an exception
+  int signal = 0;           ///< that asks to stop, or `time_limit`; 0: none
+  /// Then: until the state must be saved.
+  std::uint64_t milliseconds_left = std::numeric_limits<std::uint64_t>::max();
+
+  // Of the leader, rank 0, alone:
+  std::optional<decision> save{};  ///< what the policy has decided: all copy the state in the next call
+  bool saves_copy = false;         ///< the copies of this call are to be saved
+  bool pauses = false;             ///< it makes no save yet, after one that has failed
+  std::uint64_t begun = 0;         ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
+  std::uint64_t published = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
+  bool cancels = false;         ///< the running save is to end
+};
+
+/// A vote as numbers: combined over all ranks by the largest of each.
+using ballot = std::array<std::uint64_t, 16>;
+
+/// What all ranks know after a call.
+struct verdict {
+  bool is_same_call = true, is_same_copy = true;
+  bool is_copied = false;                       ///< by some rank in this call
+  save_phase slowest = save_phase::none;        ///< the phase that all ranks have reached
+  bool has_failed = false, has_thrown = false;  ///< some rank
+  std::optional<unsigned> leaving{};            ///< the lowest rank
+  int signal = 0;
+  std::uint64_t milliseconds_left = 0;
+  std::optional<decision> save{};
+  bool saves_copy = false, pauses = false, cancels = false;
+  std::uint64_t begun = 0, published = 0;
+};
+
+/// The ballot of rank `rank` of `size`.
+[[nodiscard]] inline ballot fill_ballot(const vote& mine, unsigned rank, unsigned size) noexcept {
+  std::uint64_t save = 0;  // 0: none, 1: as the options say, else the kind
+  if (mine.save && mine.save->save) save = mine.save->kind ? 2 + static_cast<std::uint64_t>(*mine.save->kind) : 1;
+  return {mine.call,
+          ~mine.call,
+          mine.copied,
+          ~mine.copied,
+          ~static_cast<std::uint64_t>(mine.phase),
+          mine.has_failed,
+          mine.has_thrown,
+          mine.is_leaving ? size - rank : 0U,  // the lowest rank has the largest number
+          static_cast<std::uint64_t>(mine.signal),
+          ~mine.milliseconds_left,
+          save,
+          mine.saves_copy,
+          mine.begun,
+          mine.published,
+          mine.cancels,
+          mine.pauses};
+}
+
+/// The verdict of `size` ranks, from the largest number of each field over all ballots.
+[[nodiscard]] inline verdict read_ballots(std::span<const std::uint64_t> largest, unsigned size) noexcept {
+  verdict all;
+  all.is_same_call = largest[0] == ~largest[1];
+  all.is_same_copy = largest[2] == ~largest[3];
+  all.is_copied = largest[2] != 0;
+  all.slowest = static_cast<save_phase>(~largest[4]);
+  all.has_failed = largest[5] != 0;
+  all.has_thrown = largest[6] != 0;
+  if (largest[7] != 0) all.leaving = static_cast<unsigned>(size - largest[7]);
+  all.signal = static_cast<int>(largest[8]);
+  all.milliseconds_left = ~largest[9];
+  if (largest[10] == 1) all.save = decision(true);
+  if (largest[10] > 1) all.save = decision(true, static_cast<save_kind>(largest[10] - 2));
+  all.saves_copy = largest[11] != 0;
+  all.begun = largest[12];
+  all.published = largest[13];
+  all.cancels = largest[14] != 0;
+  all.pauses = largest[15] != 0;
+  return all;
+}
+
+/// While a job runs (`is_done` is false), the members belong to it, but for those that are marked.
+struct work {
+  // For the training thread alone:
+  bool is_sync = false;  // the trainer waits for it
+  save_phase phase = save_phase::copied;
+  save_timeline times{};            // the background reads only `began`, which is set before it starts
+  std::optional<save_kind> kind{};  // that the policy has chosen
+  bool is_hang_reported = false;    // of the save or merge
+  bool is_skip_reported = false;    // that others are skipped because of it
+
+  std::shared_ptr<save_job> job{};           // of a save
+  rank_share share{};                        // what this process writes of it, in a group
+  std::uint64_t hash = 0;                    // that all ranks of a group must have in common: agreement_hash
+  shards_of<staged_piece> shards{};          // what is written next
+  std::size_t shards_of_save = 0;            // of this process, in all
+  bool one_by_one = false;                   // each shard is written before the next one is encoded
+  std::unique_ptr<encode_source> encodes{};  // of a save
+  std::unique_ptr<merge_source> merges{};    // of a merge
+  std::optional<attempt> part{};
+  std::string begun{}, record{}, published{};
+  std::optional<published_checkpoint> made{};
+  shared_report report{};           // of the published save; during the merge after it, too
+  bool is_published = false;        // the save, and all ranks know it
+  std::optional<error> failure{};   // of the save or merge
+  bool has_ended = false;           // its failure is reported
+  std::atomic<bool> is_done{true};  // no job of it runs. Any thread
+  std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();  // its handle. Any thread
+
+  [[nodiscard]] bool is_merge() const noexcept { return merges != nullptr; }
+  [[nodiscard]] bool has_failed() const noexcept { return is_done && failure; }
+};
 
 /// The training thread uses all members; while the background thread has a job, it uses those alone that are marked.
 class session {
@@ -72,13 +216,8 @@ class session {
     check_owner();
     run_rounds(call);
   }
-  std::optional<load_report> restore_by(any_mutable_state state, const std::optional<metric_order>& order,
+  std::optional<load_report> restore_by(const restore_choice& choice, const std::string& call, any_mutable_state state,
                                         const load_options& options);
-  /// The sizes of a saved or restored state are those of this run, and so are other ones in its checkpoints.
-  [[nodiscard]] load_options for_restore(load_options options) const {
-    if (has_run_) options.reshape = or_resize(std::move(options.reshape));
-    return options;
-  }
   void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void continue_at(std::uint64_t step);
   void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;
@@ -93,7 +232,7 @@ class session {
   [[nodiscard]] step_outcome preempt(any_state state, const observation& now, const verdict& last);
   double stalled(const stopwatch& since);
 
-  // A save or merge (session_work.ipp).
+  // A save (session_save.ipp).
   [[nodiscard]] std::shared_ptr<save_job> describe_job(any_state state, const observation& now);
   void choose_how(save_job& job, std::optional<save_kind> kind, bool ends_run);
   [[nodiscard]] std::unique_ptr<work> make_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind,
@@ -107,9 +246,15 @@ class session {
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] bool is_skipping(const observation& now);
   [[nodiscard]] bool can_replace() const;
-  void replace_work();
   void report_skipped(const observation& now);
-  void report_hang() noexcept;
+  void prepare(any_state state) noexcept;
+  [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
+  [[nodiscard]] bool has_memory_to_encode(const save_job& job) const noexcept;
+  [[nodiscard]] staging_plan plan_copy(const work& save) const;
+  [[nodiscard]] std::size_t parts_of(const save_job& job);
+  [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
+
+  // The work, and what runs it (session_work.ipp).
   template <class Phase>
   void run(Phase phase);
   /// Does one job of the background thread run all phases of the present work?
@@ -119,6 +264,7 @@ class session {
   void cancel_work(const std::string& why);
   void end_work() noexcept;
   void wait_for_background() noexcept;
+  void report_hang() noexcept;
   // Its phases, of which any thread that has the work may run one.
   void make_part(work& all);
   void begin(work& all);
@@ -133,20 +279,13 @@ class session {
   void fail_work(work& all, const error& cause) noexcept;
   static void end_handle(const work& all) noexcept;
 
-  // Memory (session_memory.ipp).
-  void prepare(any_state state) noexcept;
-  [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
-  [[nodiscard]] bool has_memory_to_encode(const save_job& job) const noexcept;
-  [[nodiscard]] staging_plan plan_copy(const work& save) const;
-  [[nodiscard]] std::size_t parts_of(const save_job& job);
-  [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
-
-  // Votes (session_votes.ipp).
+  // The votes on it.
   void meet();
   void begin_round(const std::string& call, vote mine = {});
   [[nodiscard]] bool has_verdict() const noexcept { return deferred_ || ranks_.is_in_round(); }
   [[nodiscard]] verdict take_verdict();
-  verdict end_round();
+  /// Waits for the round, and acts on its verdict.
+  void end_round() { act_on(take_verdict()); }
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
   void end_rounds() noexcept;
   void act_on(const verdict& last);

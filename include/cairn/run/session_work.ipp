@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Definitions of session.hpp: the save or merge under way (work.hpp): its phases, what runs them, and how it ends.
+// Definitions of session.hpp: the work under way: its phases, what runs them, how it ends, and how ranks agree on it.
+//
+// Each call of the trainer begins a round, in which all ranks vote. `step` leaves its round under way and takes its
+// verdict at the next call; other calls run rounds until no work is left. What ranks do together follows from verdicts
+// alone, so they do it in the same order: advance() has it all. A process without a group gets its own vote back at
+// once.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +12,7 @@
 #include <tuple>
 
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/run/session.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -18,27 +24,31 @@ void session::run(Phase phase) {
   background_.wait();
   record_.touch();
   auto& all = *work_;
-  const auto job = [this, &all, phase = std::move(phase)] {
+  const auto fails = [this, &all] {
+    all.failure = failure_of(all);
+    if (runs_through()) fail_work(all, *all.failure);
+  };
+  const auto ends = [&all] {
+    all.is_done = true;
+    if (all.has_ended) end_handle(all);  // last: the checkpointer is ready for the next save then
+  };
+  const auto job = [this, &all, fails, ends, phase = std::move(phase)] {
     const stopwatch watch;
     try {
       phase(all);
     } catch (...) {
-      all.failure = failure_of(all);
-      if (runs_through()) fail_work(all, *all.failure);
+      fails();
     }
     if (!all.is_sync) record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
-    all.is_done = true;
-    if (all.has_ended) end_handle(all);  // last: the checkpointer is ready for the next save then
+    ends();
   };
   all.is_done = false;
   if (all.is_sync) return job();
   try {
     background_.start(job);
   } catch (...) {
-    all.failure = failure_of(all);
-    if (runs_through()) fail_work(all, *all.failure);
-    all.is_done = true;
-    if (all.has_ended) end_handle(all);
+    fails();
+    ends();
   }
 }
 
@@ -95,16 +105,10 @@ void session::make_part(work& all) {
   all.part.emplace(place, job.name, *all.encodes, ranks_.rank());
 }
 
-/// Writes the next shards of this process.
+/// Writes the next shards of this process: of a save, those that are copied.
 void session::write(work& all) {
-  if (all.is_merge()) {
-    all.part->write();
-  } else {
-    const auto at_once = all.one_by_one ? 1 : all.shards.size();
-    for (std::size_t first = 0; first < all.shards.size(); first += at_once)
-      all.part->write(std::span(all.shards).subspan(first, at_once));
-    all.shards.clear();
-  }
+  all.part->write(all.shards, all.one_by_one);
+  all.shards.clear();
   if (!ranks_.is_alone()) all.record = all.part->record();
 }
 
@@ -251,6 +255,242 @@ void session::report_hang() noexcept {
     record_.emit(what);
     work_->is_hang_reported = true;
   } catch (...) {  // no memory: the next call reports it
+  }
+}
+
+void session::begin_round(const std::string& call, vote mine) {
+  learn();
+  if (!ranks_.is_alone()) {
+    const auto what = call + " of " + store().location();  // a group may have several checkpointers
+    mine.call = checksum(std::as_bytes(std::span(what)));
+  }
+  mine.has_thrown = own_failure_.has_value();
+  mine.pauses = ranks_.is_leader() && !policy_.may_save();
+  mine.signal = options_.preempt.number();
+  if (mine.signal == 0 && advise_before_end() == schedule::before_end::stop) mine.signal = time_limit;
+  if (mine.signal != 0) {
+    const double left = seconds_to_stop();
+    mine.milliseconds_left = left > 0 ? static_cast<std::uint64_t>(1000 * left) : 0;
+  }
+  if (work_) {
+    auto& all = *work_;
+    const bool is_done = all.is_done;
+    mine.has_failed = all.has_failed();
+    if (is_done && !all.failure && !runs_through()) {
+      if (all.phase == save_phase::writing) all.phase = save_phase::prepared;
+      mine.begun = all.begun.size();
+      mine.published = all.published.size();
+    }
+    mine.phase = all.phase;
+  }
+  call_ = call;
+  own_vote_ = mine;
+  ranks_.begin_round(fill_ballot(mine, ranks_.rank(), ranks_.size()));
+}
+
+/// Waits for the round.
+verdict session::take_verdict() {
+  if (deferred_) return *std::exchange(deferred_, std::nullopt);
+  try {
+    return read_ballots(ranks_.end_round(), ranks_.size());
+  } catch (const error& cause) {
+    drop_work(cause);
+    throw;
+  }
+}
+
+/// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs
+/// in the background. After `longest_seconds` the leader has it cancelled.
+void session::run_rounds(const std::string& call, double longest_seconds) {
+  meet();
+  if (has_verdict()) end_round();
+  const stopwatch waited;
+  while (true) {
+    begin_round(call, {.cancels = ranks_.is_leader() && work_ && waited.seconds() > longest_seconds});
+    end_round();
+    if (!work_) return background_.wait();  // for the memory of the copy, see prepare
+    report_hang();
+    constexpr std::chrono::duration<double> least(0.001), most(0.1);
+    const std::chrono::duration<double> pause(waited.seconds() / 16);
+    static_cast<void>(background_.wait_for(std::clamp(pause, least, most)));
+  }
+}
+
+/// All ranks act on a verdict in the same call.
+void session::act_on(const verdict& last) {
+  try {
+    obey(last);
+  } catch (const error& cause) {
+    if (ranks_.is_broken()) drop_work(cause);
+    throw;
+  }
+}
+
+/// Acts on a verdict. After a signal the state is saved before the error of an earlier save is thrown.
+void session::act_before_stop(const verdict& last) {
+  try {
+    act_on(last);
+  } catch (const error& cause) {
+    if (!is_stopping_ || ranks_.is_broken() || cause.code() == errc::mismatch) throw;
+    kept_failure_ = cause;
+  }
+}
+
+void session::obey(const verdict& last) {
+  is_pausing_ = last.pauses;
+  is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || last.signal != 0;
+  if (last.leaving && *last.leaving != ranks_.rank()) {
+    const error lost(errc::lost_rank, sentence({"rank ", *last.leaving, " has ended by an exception"}));
+    ranks_.give_up(lost);
+    throw error(lost);
+  }
+  if (!last.is_same_call) {
+    drop_work({errc::mismatch, "the ranks differ in the call"});
+    ranks_.require_same("the call", call_);
+  }
+  if (last.has_failed || last.has_thrown) return fail_together(last);
+  if (last.is_copied && !last.saves_copy) {
+    if (own_vote_.copied > will_copy) drop_work({errc::cancelled, "rank 0 makes no save"});
+    return;
+  }
+  if (last.is_copied && !last.is_same_copy) refuse_differences();
+  if (!work_) return;
+  try {
+    advance(last);
+  } catch (const error&) {
+    throw;
+  } catch (...) {
+    // No memory for what follows. In a group the others have gone on: this rank leaves it by its exception.
+    if (!work_ || !ranks_.is_alone()) throw error(as_error(std::current_exception(), {store().location()}));
+    background_.wait();
+    work_->failure = failure_of(*work_);
+  }
+}
+
+/// Starts the next phase of the work, which all ranks have reached.
+void session::advance(const verdict& last) {
+  auto& all = *work_;
+  if (last.cancels && all.phase != save_phase::publishing)
+    return cancel_work("cancelled for a newer save or the end of the run");
+  if (runs_through()) {
+    if (!all.is_done) return;
+    background_.wait();
+    return end_work();
+  }
+  if (last.begun != 0 && last.slowest == save_phase::copied) {
+    const auto begun = ranks_.broadcast(all.begun, 0, last.begun);
+    all.phase = save_phase::writing;
+    run([this, begun](work& joined) {
+      if (!ranks_.is_leader()) join(joined, begun);
+      write(joined);
+    });
+  } else if (last.slowest == save_phase::prepared) {
+    background_.wait();
+    const auto records = ranks_.gather([&] { return all.record; });
+    all.phase = save_phase::publishing;
+    if (ranks_.is_leader()) run([this, records](work& written) { publish(written, records); });
+  } else if (last.published != 0) {
+    background_.wait();
+    const auto text = ranks_.broadcast(all.published, 0, last.published);
+    if (!ranks_.is_leader()) {
+      all.made = read_published(text);
+      published(all);
+    }
+    if (all.is_merge()) return end_work();
+    if (!ranks_.is_alone()) shares_.saved(*all.job, std::move(all.made->stored));
+    count_save(all);
+    if (all.is_sync)
+      all.progress->published(all.report);
+    else
+      learn();
+    limiter_.begin(options_.max_bytes_per_second);
+    all.is_sync = false;  // the trainer does not wait for a merge
+    if (!begin_merge(all)) return end_work();
+    start();
+  }
+}
+
+/// Throws the error of the lowest failed rank, at all ranks, where the options say so; or all keep it, and try again.
+void session::fail_together(const verdict& last) {
+  auto mine = std::exchange(own_failure_, std::nullopt);
+  const bool is_counted = mine.has_value();
+  if (!mine && work_ && work_->has_failed()) mine = work_->failure;
+  std::optional<error> agreed;
+  try {
+    ranks_.all([&] {
+      if (mine) throw error(*mine);
+    });
+  } catch (const error& cause) {
+    agreed = cause;
+  }
+  if (ranks_.is_broken()) throw error(*agreed);
+  const bool is_of_save =
+      last.has_failed || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
+  const bool is_of_merge = is_of_save && work_ && work_->is_published;
+  const bool is_awaited = is_of_save && work_ && work_->is_sync;  // the trainer learns of it by this call
+  const bool is_of_caller = agreed->code() == errc::mismatch || (agreed->code() == errc::stale && !last.has_failed);
+  const bool keeps = options_.on_failure == when_failed::keep_training && !is_awaited && !is_of_caller;
+  std::optional<double> left;  // seconds for which the storage may go on failing before its error is thrown
+  if (last.has_failed && !is_of_merge && !is_awaited)
+    left = ranks_.from_leader([&]() -> std::optional<double> {
+      const auto patience = options_.retry_for.count();
+      if (options_.on_failure != when_failed::raise || agreed->code() != errc::io || patience == 0) return std::nullopt;
+      return patience - policy_.failing_seconds();
+    });
+  const bool tries_again = left > 0.0;
+  if ((keeps && !is_of_merge) || left) {
+    policy_.delay_retry(is_of_save, left);
+    is_pausing_ = true;
+  }
+  if (is_of_save)
+    drop_work(*agreed);
+  else if (!is_counted)
+    record_.count([](save_stats& all) { ++all.failed; });
+  if (tries_again) kept_failure_ = agreed;
+  if (!keeps && !tries_again) throw error(*agreed);
+}
+
+/// Reports the newest save to the policy once it is published. Earlier failures do not count then.
+void session::learn() {
+  if (policy_.learn(record_)) kept_failure_.reset();
+}
+
+/// The ranks have copied different states, or not all have copied theirs.
+void session::refuse_differences() {
+  try {
+    ranks_.require_same("the decision to save", own_vote_.copied != 0 ? "save" : "no save");
+    if (work_) ranks_.require_same_list("the state", common_texts(*work_->job));
+    fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
+  } catch (const error& cause) {
+    drop_work(cause);
+    shares_.forget();
+    history_.base().clear();
+    throw;
+  }
+}
+
+/// Finishes the running save, or cancels it, as `on_destruction` says. If an exception destroys the checkpointer, tells
+/// the other ranks, which then throw errc::lost_rank.
+void session::end_rounds() noexcept {
+  if (ranks_.is_alone()) return;
+  try {
+    if (std::uncaught_exceptions() > exceptions_) {
+      ranks_.wait_at_most(std::chrono::seconds(10));
+      try {
+        if (has_verdict()) end_round();
+      } catch (...) {  // of a save; if the team is broken, the next round throws it, too
+      }
+      begin_round("the end", {.is_leaving = true});
+      static_cast<void>(take_verdict());  // the others act on it, and take part in nothing more
+    } else {
+      const bool cancels = options_.on_destruction == when_destroyed::cancel;
+      may_merge_ = !cancels;
+      if (has_verdict()) end_round();
+      if (work_ && !(cancels && work_->phase != save_phase::publishing)) run_rounds("the end");
+    }
+    drop_work({errc::cancelled, "cancelled for the end of the run"});
+  } catch (...) {
+    drop_work(as_error(std::current_exception(), {"the end of the run"}));
   }
 }
 

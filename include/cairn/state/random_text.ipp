@@ -13,7 +13,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/random_text.hpp"
-#include "cairn/system/number_text.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -17,7 +17,7 @@
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
-#include "cairn/system/number_text.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
 

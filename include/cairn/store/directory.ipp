@@ -15,7 +15,6 @@
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/place_lock.hpp"
-#include "cairn/system/paths.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores {

@@ -4,7 +4,7 @@
 
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/system/number_text.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::stores {
 

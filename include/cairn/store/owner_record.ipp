@@ -15,7 +15,6 @@
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/owner_record.hpp"
 #include "cairn/system/json.hpp"
-#include "cairn/system/number_text.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
 

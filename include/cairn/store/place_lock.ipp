@@ -10,7 +10,7 @@
 
 #include "cairn/store/hidden_name.hpp"
 #include "cairn/store/place_lock.hpp"
-#include "cairn/system/start_thread.hpp"
+#include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
 

@@ -7,7 +7,6 @@
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/json.hpp"
-#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -15,16 +15,20 @@
 #pragma once
 
 #include <array>
+#include <charconv>
+#include <clocale>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <type_traits>
-#include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -36,6 +40,28 @@ inline constexpr std::uint64_t json_memory_factor = 28;
 
 /// Strings in a list are written with spaces, to this length. That bounds their number by the length of the text.
 inline constexpr std::size_t least_listed_bytes = 5;
+
+/// Reads a number from the whole of a text, in the notation of JSON, whatever the locale. False if the text has more
+/// than a number, or one that is out of range.
+template <class Number>
+[[nodiscard]] bool read_number(std::string_view text, Number& number) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return status == std::errc{} && end == text.data() + text.size();
+}
+
+/// The same, where std::from_chars reads no real numbers, as in libc++ 19.
+[[nodiscard]] inline bool read_number_of_c(std::string_view text, double& number) {
+  static const ::locale_t c_locale = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  const std::string terminated(text);
+  char* end = nullptr;
+  number = ::strtod_l(terminated.c_str(), &end, c_locale);
+  const bool is_zero = text.find_first_of("123456789") >= text.find_first_of("eE");  // npos is the largest
+  return !text.empty() && end == terminated.c_str() + text.size() && is_finite(number) && (number != 0 || is_zero);
+}
+
+#if !defined(__cpp_lib_to_chars)
+[[nodiscard]] inline bool read_number(std::string_view text, double& number) { return read_number_of_c(text, number); }
+#endif
 
 /// A record: a constant where it is written.
 template <class Io, class T>

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <bit>
-#include <charconv>
-#include <cstdlib>
 #include <new>
 
 // RapidJSON's empty stack adds to a null pointer, which is harmless and which clang's sanitizer would report to users.
@@ -18,9 +16,7 @@
 #pragma clang attribute pop
 #endif
 
-#include "cairn/core/float_bits.hpp"
 #include "cairn/system/json.hpp"
-#include "cairn/system/number_text.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: MIT
-// A loop over independent items on a few threads.
+// Cairn's threads: how they are started, on which cores they run, and loops over independent items on a few of them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include <sched.h>
 
 namespace cairn::inline v0_1::detail {
+
+/// The cores that the calling thread may use; nothing where there are more than 1,024.
+[[nodiscard]] std::optional<cpu_set_t> cores_of_thread() noexcept;
+
+/// Moves the calling thread to `cores`, unless it may use none of them.
+void use_cores(const cpu_set_t& cores) noexcept;
+void use_cores(const std::set<unsigned>& numbers) noexcept;
+
+/// What `taskset`, mpirun or Slurm gave to the process, unless the main thread was pinned before this was initialised.
+extern const std::optional<cpu_set_t> cores_at_start;
+
+/// `cores_at_start`, and the cores on which OpenMP runs its threads: it keeps to those that the process had before.
+[[nodiscard]] std::optional<cpu_set_t> cores_of_process();
+
+/// A thread that runs `work` and blocks all signals but those that its own faults raise, and SIGPROF, with which
+/// profilers count: other signals are for the threads of the program. It runs on the cores of the process; one that a
+/// thread of Cairn starts, on those of that. Throws std::system_error, as std::thread does, whose message says that a
+/// thread cannot be started.
+[[nodiscard]] std::thread start_thread(std::function<void()> work);
 
 /// The number of threads that 0 stands for: that of the cores of the process, but at most 8, which are enough for the
 /// whole bandwidth of the memory.

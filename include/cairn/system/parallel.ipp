@@ -4,15 +4,92 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <exception>
 #include <mutex>
-#include <thread>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
 #include "cairn/system/parallel.hpp"
-#include "cairn/system/start_thread.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+// Of OpenMP, where the program has it: with OMP_PROC_BIND it pins the main thread before the program begins.
+extern "C" {
+[[gnu::weak]] int cairn_openmp_places() noexcept asm("omp_get_num_places");
+[[gnu::weak]] int cairn_openmp_cores_of_place(int place) noexcept asm("omp_get_place_num_procs");
+[[gnu::weak]] void cairn_openmp_list_cores(int place, int* cores) noexcept asm("omp_get_place_proc_ids");
+}
+
+std::optional<cpu_set_t> cores_of_thread() noexcept {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  return ::sched_getaffinity(0, sizeof cores, &cores) == 0 ? std::optional(cores) : std::nullopt;
+}
+
+void use_cores(const cpu_set_t& cores) noexcept { static_cast<void>(::sched_setaffinity(0, sizeof cores, &cores)); }
+
+void use_cores(const std::set<unsigned>& numbers) noexcept {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (const auto number : numbers) CPU_SET(number, &cores);
+  use_cores(cores);
+}
+
+const std::optional<cpu_set_t> cores_at_start = cores_of_thread();
+
+std::optional<cpu_set_t> cores_of_process() {
+  static const auto all = [] {
+    auto cores = cores_at_start;
+    const bool may_be_pinned = cores && CPU_COUNT(&*cores) < ::sysconf(_SC_NPROCESSORS_ONLN);
+    if (!may_be_pinned || cairn_openmp_places == nullptr || cairn_openmp_list_cores == nullptr) return cores;
+    for (int place = 0; place < cairn_openmp_places(); ++place) {
+      std::vector<int> numbers(static_cast<std::size_t>(cairn_openmp_cores_of_place(place)));
+      cairn_openmp_list_cores(place, numbers.data());
+      for (const auto number : numbers)
+        if (number >= 0 && number < CPU_SETSIZE) CPU_SET(number, &*cores);
+    }
+    return cores;
+  }();
+  return all;
+}
+
+/// Whether the calling thread is one of Cairn: those that it starts use the cores that it uses.
+inline thread_local bool is_own_thread = false;
+
+/// The cores of a thread that the calling thread starts.
+[[nodiscard]] inline std::optional<cpu_set_t> cores_of_new_thread() {
+  return is_own_thread ? cores_of_thread() : cores_of_process();
+}
+
+std::thread start_thread(std::function<void()> work) {
+  struct blocked_signals {
+    blocked_signals() {
+      sigset_t all;
+      ::sigfillset(&all);
+      for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGPROF}) ::sigdelset(&all, number);
+      ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    }
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    sigset_t before{};
+  };
+  const blocked_signals blocked;  // a new thread inherits the mask
+  try {
+    return std::thread([cores = cores_of_new_thread(), run = std::move(work)] {
+      if (!std::exchange(is_own_thread, true) && cores) use_cores(*cores);
+      run();
+    });
+  } catch (const std::system_error& failure) {
+    throw std::system_error(failure.code(), "cannot start a thread");
+  }
+}
 
 unsigned default_threads() noexcept {
   const auto cores = cores_of_new_thread();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 
 #include <functional>
 #include <span>
@@ -39,8 +39,7 @@ TEST_CASE("shards may be added all at once or one by one: a reader gets the same
       encode_source source(store, job, shards);
       attempt making(store, job.name, source);
       static_cast<void>(making.begin());
-      for (std::size_t i = 0; i < shards; i += one_by_one ? 1 : shards)
-        making.write(std::span(pieces).subspan(i, one_by_one ? 1 : shards));
+      making.write(pieces, one_by_one);
       CHECK(store.list().empty());
       const auto report = source.published(making.publish());
       CHECK(report.path == "memory/c");
