@@ -12,6 +12,7 @@
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/raw.hpp"
 #include "cairn/load.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
@@ -230,14 +231,64 @@ TEST_CASE("the share of a rank is not cut: all ranks throw the error") {
   here.cgroup_leaves(2 * mebibyte);
   const cairn::stores::memory store;
   const auto state = random_state(4);
+  auto options = quick();
+  options.when = cairn::policies::every_steps{1};
+  bool in_background = true;
+  SECTION("of a copy") {}
+  SECTION("of what a save without a copy encodes") {
+    options.codecs = {{"*", cairn::codecs::lossless{}}};
+    in_background = false;
+  }
   const auto thrown = common(at_each(2, [&](const cairn::groups::threads& group) {
-    auto options = quick();
-    options.when = cairn::policies::every_steps{1};
     cairn::checkpointer run(store, options, group);
+    if (!in_background) run.save(state, {.step = 1});
     std::ignore = run.step(state, {.step = 1});
     run.wait();
   }));
   CHECK(thrown.find("memory.max leaves") != std::string::npos);
   CHECK(thrown.find("more ranks") != std::string::npos);
   CHECK(store.list().empty());
+}
+
+TEST_CASE("a group without memory to encode saves raw after a signal") {
+  const machine here;
+  here.cgroup_leaves(2 * mebibyte);
+  const cairn::stores::memory store;
+  const auto state = random_state(4);
+  const cairn::signals stop{SIGUSR1};
+  std::raise(SIGUSR1);
+  const auto thrown = common(at_each(2, [&](const cairn::groups::threads& group) {
+    auto options = quick();
+    options.codecs = {{"*", cairn::codecs::lossless{}}};
+    options.preempt = stop;
+    cairn::checkpointer run(store, options, group);
+    for (std::uint64_t step = 1; !run.step(state, {.step = step}).stop; ++step) {
+    }
+  }));
+  CHECK(thrown.empty());
+  state_of_4_mebibytes loaded;
+  REQUIRE(cairn::checkpointer(store).restore(loaded));
+  CHECK(loaded.values == state.values);
+}
+
+TEST_CASE("deltas are merged in parts where memory is short") {
+  const machine here;
+  here.cgroup_leaves(64 * mebibyte);
+  cairn::any_store store = cairn::stores::memory();
+  auto state = random_state(6);
+  {
+    cairn::checkpointer run(store, {.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+    for (state.step = 1; state.step <= 4; ++state.step) {
+      ++state.values[state.step];
+      run.save(state, {.step = state.step});
+    }
+  }
+  const auto newest = store.list().back();
+  const auto files = store.open(newest)->files().size();
+  here.cgroup_leaves(2 * mebibyte);
+  cairn::merge_checkpoints(store, newest, {.deltas = 2});
+  CHECK(store.open(newest)->files().size() > files);
+  state_of_4_mebibytes loaded;
+  cairn::load(store, newest, loaded);
+  CHECK(loaded.values == state.values);
 }

@@ -296,7 +296,11 @@ class chain_merge final : public merge_source {
     if (in_group()) shards_.resize(job_.ranks);
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) list_parts(i);
     if (shards_.empty()) shards_.resize(1);  // a state without leaves
-    if (!in_group() && how.max_bytes) divide_shards(shards_, leaves_, *how.max_bytes);
+    if (!in_group()) {
+      const auto left =
+          memory_left_now().bytes / 2;  // for merged elements; as much is left for what they are made from
+      divide_shards(shards_, leaves_, std::min(how.max_bytes.value_or(left), left));
+    }
     if (const auto* parent = chain.links()[merged - 1]->parent()) base_ = *parent;
     spec_.leaves = leaves_;
     spec_.structure = chain.contents().structure;

@@ -218,6 +218,7 @@ const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::strin
     made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
     made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
+    made.bytes = index.text_bytes;
     for (const auto& shard : index.shards) made.bytes += shard.bytes;
   } catch (const error& cause) {
     if (cause.code() != errc::corrupt) throw;  // also if it is not there: another process has removed it just now

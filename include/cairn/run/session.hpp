@@ -249,6 +249,7 @@ class session {
   void report_skipped(const observation& now);
   void prepare(any_state state) noexcept;
   [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
+  void require_share_fits(const save_job& job, std::uint64_t copied) const;
   [[nodiscard]] bool has_memory_to_encode(const save_job& job) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const work& save) const;
   [[nodiscard]] std::size_t parts_of(const save_job& job);

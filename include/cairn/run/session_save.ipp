@@ -173,7 +173,7 @@ std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, con
   auto progress = save->progress;
   record_.emit(history_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
-  const auto parts = ranks_.is_alone() ? parts_of(*job) : 0;
+  const auto parts = ranks_.all([&] { return parts_of(*job); });
   save->one_by_one = parts != 0;
   save->shards = from_leaves<staged_piece>(ranks_.is_alone()
                                                ? divide_evenly(job->what.leaves, parts != 0 ? parts : options_.shards)
@@ -228,6 +228,12 @@ std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t c
   return fit_memory(copied + encoded, references, std::min(copied, staging_.capacity()));
 }
 
+/// errc::no_memory: the share of this rank, of which `copied` bytes are copied, does not fit.
+void session::require_share_fits(const save_job& job, std::uint64_t copied) const {
+  if (const auto fits = fit_save(job, copied, 1.0 / ranks_.size()))
+    fail(errc::no_memory, {fits->reason, "; the share of a rank is not cut: use more memory or more ranks"});
+}
+
 /// The copy of what this process writes: in parts if the options ask for it, or memory is short; of a share as a whole.
 staging_plan session::plan_copy(const work& save) const {
   const auto& job = *save.job;
@@ -235,9 +241,7 @@ staging_plan session::plan_copy(const work& save) const {
   if (!ranks_.is_alone()) {
     staging_plan plan{.shards = {staging_.plan(leaves, save.share.pieces)}};
     plan.bytes = staging::bytes_for(leaves, plan.shards.front());
-    if (const auto fits = fit_save(job, plan.bytes, 1.0 / ranks_.size()))
-      fail(errc::no_memory,
-           {fits->reason, "; the share of a rank is copied as a whole: use more memory or more ranks"});
+    require_share_fits(job, plan.bytes);
     return plan;
   }
   const auto cut = [&](std::optional<std::uint64_t> limit) {
@@ -251,10 +255,13 @@ staging_plan session::plan_copy(const work& save) const {
   return plan;
 }
 
-/// Whether a save without a copy would find memory for a part of it, at least.
+/// Whether a save without a copy finds memory for what this process writes, or a part of it.
 bool session::has_memory_to_encode(const save_job& job) const noexcept {
   try {
-    std::ignore = fit_save(job, 0, 1);
+    if (ranks_.is_alone())
+      std::ignore = fit_save(job, 0, 1);
+    else
+      require_share_fits(job, 0);
     return true;
   } catch (...) {
     return false;
@@ -264,6 +271,10 @@ bool session::has_memory_to_encode(const save_job& job) const noexcept {
 /// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.
 std::size_t session::parts_of(const save_job& job) {
   try {
+    if (!ranks_.is_alone()) {
+      require_share_fits(job, 0);
+      return 0;
+    }
     const auto fits = fit_save(job, 0, 1);
     if (!fits) return 0;
     const auto parts = number_of_parts(*fits);
