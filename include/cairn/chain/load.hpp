@@ -54,9 +54,6 @@ load_report load_named(const any_store& store, std::string_view name, any_mutabl
 /// Names of checkpoints, in the order in which they are to be tried.
 using list_checkpoints = std::function<std::vector<std::string>()>;
 
-/// Those of the leader, at all ranks.
-[[nodiscard]] std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list);
-
 /// Loads the first of the checkpoints that can be restored; nullopt if there are none. Damaged ones are skipped, with
 /// an event. Lists again when one is not there that retention of another process has removed in the meantime.
 /// errc::corrupt if none can be restored; errc::io if one cannot be read just now. All ranks load the same checkpoint,

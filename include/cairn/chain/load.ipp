@@ -306,7 +306,8 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
   return report;
 }
 
-std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
+/// Those of the leader, at all ranks.
+inline std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
   if (ranks.is_alone()) return list();
   const auto text = ranks.from_leader([&] {
     std::string all;

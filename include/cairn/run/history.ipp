@@ -309,10 +309,8 @@ std::optional<load_report> history::restore(any_mutable_state state, load_option
   take_over_store();
   options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
   if (!options.verify_first) options.verify_first = bool(options.rename);
-  std::vector<std::string> names;
-  if (choice.by_metric) names = names_from_leader(ranks_, [&] { return names_by_metric(choice.order); });
-  auto report = choice.by_metric ? restore_first(
-                                       store_, [&] { return names; }, state, options, on_event_, ranks_)
+  const auto best_first = [&] { return names_by_metric(choice.order); };
+  auto report = choice.by_metric ? restore_first(store_, best_first, state, options, on_event_, ranks_)
                                  : detail::restore(store_, state, options, on_event_, ranks_);
   restored(report);
   return report;
