@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/hidden_name.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
 
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/owner_record.hpp"
+#include "cairn/store/place_lock.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,12 +53,11 @@ TEST_CASE("this process") {
   CHECK(self.boot.size() == 36);
   CHECK(self.job.id == "a\nb");
   CHECK(parse_owner(to_text(self)).value().job.id == "a\nb");
-  CHECK(self.machine() == machine_id(5));
-  CHECK(self.machine().size() == 8);
-  CHECK(self.machine() != machine_id(6));
-  CHECK(owner_record{}.machine().empty());
+  CHECK(machine_id(5).size() == 8);
+  CHECK(machine_id(5) != machine_id(6));
+  CHECK(owner_record{}.writer().empty());
   CHECK(process_id().size() == 8);
-  CHECK(self.writer() == self.machine() + process_id());
+  CHECK(self.writer() == machine_id(5) + process_id());
   for (const auto member : {&owner_record::processes, &owner_record::process, &owner_record::started}) {
     auto another = self;
     another.*member += 1;
@@ -70,7 +69,7 @@ TEST_CASE("this process") {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto here = owner_record::of_this_process(5, {});
-    ::_exit(process_id() != of_parent && here.writer() == here.machine() + process_id() ? 0 : 1);
+    ::_exit(process_id() != of_parent && here.writer() == machine_id(5) + process_id() ? 0 : 1);
   }
   int status = 1;
   ::waitpid(child, &status, 0);

@@ -14,7 +14,7 @@
 #include "cairn/export.hpp"
 #include "cairn/once/inspect.ipp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/hidden_name.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/replaced_files.hpp"
 #include "cairn/store/safetensors.hpp"
 #include "cairn/system/json.hpp"

@@ -15,7 +15,6 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/hidden_name.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/posix.hpp"
