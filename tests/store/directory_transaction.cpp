@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/directory_transaction.hpp"
+#include "cairn/store/directory.hpp"
 
 #include <array>
 #include <atomic>
@@ -12,7 +12,7 @@
 
 #include <sys/file.h>
 
-#include "cairn/store/directory.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
