@@ -14,7 +14,6 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/safetensors.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/json.hpp"
 #include "live_memory.hpp"

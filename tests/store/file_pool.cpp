@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/file_pool.hpp"
+#include "cairn/store/stored_checkpoint.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/safetensors.hpp"
+#include "cairn/store/shard.hpp"
 
 #include <random>
 

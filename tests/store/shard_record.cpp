@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/shard_record.hpp"
+#include "cairn/store/writer.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/slice_window.hpp"
+#include "cairn/store/reader.hpp"
 
 #include <random>
 

@@ -19,7 +19,6 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
 
 namespace cairn::inline v0_1::detail {

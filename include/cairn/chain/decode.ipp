@@ -9,7 +9,6 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/slice_window.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {

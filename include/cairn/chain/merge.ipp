@@ -15,7 +15,6 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/merge.hpp"
-#include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/parallel.hpp"

@@ -16,7 +16,7 @@
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/replaced_files.hpp"
-#include "cairn/store/safetensors.hpp"
+#include "cairn/store/shard.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/paths.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of stored_checkpoint.hpp.
+// Definitions of store/stored_checkpoint.hpp.
 #pragma once
 
 #include <algorithm>
