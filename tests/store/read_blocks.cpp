@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "cairn/store/memory.hpp"
-#include "cairn/store/writer.hpp"
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 using namespace cairn::detail;
 
@@ -46,9 +46,9 @@ struct stored {
   explicit stored(std::size_t bytes) {
     std::mt19937_64 random(7);
     leaves.add("w", cairn::dtype::u8, {bytes}, random);
-    checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
-    write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     open();
   }
   void open() {

@@ -5,11 +5,11 @@
 
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/writer.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -40,7 +40,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     auto leaves = sample::random_leaves(random, 20, 5000);
     if (round % 4 == 0) leaves.add("large", static_cast<cairn::dtype>(round % 15), {1'300'000}, random);
     if (round % 5 == 0) leaves.add_strided("wide", cairn::dtype::f64, 200'000, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 4 + 1));
@@ -50,7 +50,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     const sample::scratch scratch;
     cairn::any_store store = cairn::stores::memory();
     if (round % 2) store = cairn::stores::directory(scratch.path(), {.durable = round % 3 == 0});
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
 
     const cairn::detail::checkpoint_reader reader(store, "c");
     CHECK(reader.step() == spec.info.step);
@@ -77,11 +77,11 @@ TEST_CASE("three shards from one process, one leaf cut into all of them") {
   std::mt19937_64 random(2);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10, 10}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   CHECK(store.open("c")->files().size() == 4);
   const cairn::detail::checkpoint_reader reader(store, "c");
   const auto into = blank(leaves, random);
@@ -94,11 +94,11 @@ TEST_CASE("every flipped bit of the data is found and named, and touches nothing
   sample::leaves leaves;
   leaves.add("first", cairn::dtype::f32, {400'000}, random);
   leaves.add("second", cairn::dtype::f32, {400'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto path = scratch.path("c/" + cairn::detail::shard_file(0, 1));
   const auto good = sample::slurp(path);
   for (int round = 0; round < 20; ++round) {
@@ -129,11 +129,11 @@ TEST_CASE("only what is read is verified") {
   sample::leaves leaves;
   leaves.add("first", cairn::dtype::u8, {2 << 20}, random);
   leaves.add("second", cairn::dtype::u8, {2 << 20}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto path = scratch.path("c/" + cairn::detail::shard_file(0, 1));
   auto bytes = sample::slurp(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
@@ -181,10 +181,10 @@ TEST_CASE("requests that do not fit are refused before anything is read") {
   std::mt19937_64 random(6);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const cairn::detail::checkpoint_reader reader(store, "c");
   const auto code = [&](std::size_t leaf, cairn::dtype type, cairn::extents shape) {
     sample::leaves into;
@@ -206,7 +206,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   const auto payload = payloads.add("", cairn::dtype::u8, {77}, random);
   const std::span<const std::byte> bytes(payload.memory, payload.bytes());
   const cairn::detail::encoding_info how{"mine", cairn::dtype::f32, {600}, true, {}};
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const cairn::detail::stored_tables tables{{"00000000000000ff", std::string(256, '7')}};
   spec.shards = {{{{0, 600, 400}}}, {{{0, 0, 600}, bytes, &how, &tables}}};
@@ -214,7 +214,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   spec.parent = cairn::detail::checkpoint_ref{"step-000000003", 5};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();
-  CHECK(cairn::detail::write_checkpoint(store, "c", spec).id == 99);
+  CHECK(sample::write_checkpoint(store, "c", spec).id == 99);
   const cairn::detail::checkpoint_reader reader(store, "c");
   REQUIRE(reader.contents().leaves.size() == 1);
   CHECK(reader.contents().leaves[0].type == cairn::dtype::f32);
@@ -262,7 +262,7 @@ TEST_CASE("boxes of an array in any shards are read as the whole array") {
     const cairn::detail::box boxes[] = {
         {{0, 0}, {top, columns}}, {{top, 0}, {rows - top, left}}, {{top, left}, {rows - top, columns - left}}};
     sample::leaves parts;
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.shards.resize(random() % 3 + 1);
     for (const auto& part : boxes) {
       auto& leaf = parts.add("w", cairn::dtype::f32, part.shape, random);
@@ -273,7 +273,7 @@ TEST_CASE("boxes of an array in any shards are read as the whole array") {
     }
     spec.leaves = parts.list;
     cairn::any_store store = cairn::stores::memory();
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     const cairn::detail::checkpoint_reader reader(store, "c");
     REQUIRE(reader.contents().leaves.size() == 1);
     CHECK(reader.contents().leaves[0].shape == whole.list[0].shape);
@@ -296,10 +296,10 @@ TEST_CASE("boxes that do not cover their array are not written") {
   for (const std::uint64_t first : {0U, 3U})
     parts.add("w", cairn::dtype::f32, {2, 1}, random).place =
         std::make_shared<const cairn::detail::box_place>(cairn::detail::box_place{{5, 1}, {first, 0}});
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = parts.list;
   cairn::any_store store = cairn::stores::memory();
-  const auto failure = sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); });
+  const auto failure = sample::failure_of([&] { sample::write_checkpoint(store, "c", spec); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says("hole at element [2, 0]"));
   CHECK(store.list().empty());
@@ -309,12 +309,12 @@ TEST_CASE("only the shards that are needed are opened") {
   std::mt19937_64 random(12);
   sample::leaves leaves;
   for (const auto* path : {"a", "b", "c"}) leaves.add(path, cairn::dtype::f32, {1000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 0, 1000}}}, {{{1, 0, 1000}}}, {{{2, 0, 1000}}}};
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const cairn::detail::checkpoint_reader reader(store, "c");
   for (const std::size_t i : {1U, 2U}) std::filesystem::remove(scratch.path("c/" + cairn::detail::shard_file(i, 3)));
   std::vector<std::byte> memory(4000);

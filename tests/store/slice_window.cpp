@@ -5,9 +5,9 @@
 
 #include "bench/common/counting_store.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/writer.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -20,11 +20,11 @@ struct stored_arrays {
   stored_arrays(std::size_t count, std::uint64_t most_bytes) {
     for (std::size_t i = 0; i < count; ++i)
       leaves.add("a" + std::to_string(100 + i), cairn::dtype::u8, {1 + random() % most_bytes}, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, 2));
     cairn::any_store counted(store);
-    cairn::detail::write_checkpoint(counted, "c", spec);
+    sample::write_checkpoint(counted, "c", spec);
   }
 };
 

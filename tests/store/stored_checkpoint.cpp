@@ -7,12 +7,12 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/reader.hpp"
-#include "cairn/store/writer.hpp"
 #include "cairn/core/checksum.hpp"
 #include "catch.hpp"
 #include "hooked_store.hpp"
 #include "gate.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -27,13 +27,13 @@ struct written {
     sample::leaves leaves;
     leaves.add(std::string(path), cairn::dtype::f32, {100, 7}, random);
     leaves.add("layer.b", cairn::dtype::f16, {33}, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards =
         cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, shards));
     spec.info.step = step;
     spec.structure["layers"] = {cairn::detail::structure::mapped_type::kind::size, 2, {}, {}};
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     for (const auto& file : store.open("c")->files()) all[file] = sample::get(store, "c", file);
   }
 };
@@ -100,13 +100,13 @@ TEST_CASE("slices cover their leaves, whatever the division") {
   std::mt19937_64 random(2);
   for (int round = 0; round < 50; ++round) {
     const auto leaves = sample::random_leaves(random, 12, 500);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 5 + 1));
     std::shuffle(spec.shards.begin(), spec.shards.end(), random);
     cairn::any_store store = cairn::stores::memory();
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     const auto opened = cairn::detail::open_checkpoint(store, "c");
     REQUIRE(opened.contents.leaves.size() == leaves.list.size());
     for (std::size_t i = 0; i < opened.contents.leaves.size(); ++i) {
@@ -178,13 +178,13 @@ TEST_CASE("a shard does not have another encoding than its index says") {
   sample::leaves leaves;
   leaves.add("w", cairn::dtype::f32, {10}, random);
   const std::vector<std::byte> payload(9);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.parent = cairn::detail::checkpoint_ref{"step-000000001", 7};
   const cairn::detail::encoding_info how{"mine", cairn::dtype::f32, {10}, true, {}};
   spec.shards = {{{{0, 0, 10}, payload, &how}}};
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   files all;
   for (const auto& file : store.open("c")->files()) all[file] = sample::get(store, "c", file);
   CHECK(opening(all, true).sentence.empty());
@@ -199,11 +199,11 @@ TEST_CASE("the slices in a single file cover their leaf, without holes and overl
   std::mt19937_64 random(4);
   sample::leaves leaves;
   leaves.add("w", cairn::dtype::f32, {50, 20}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 0, 400}}, {{0, 400, 600}}}};
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto good = sample::get(store, "c", cairn::detail::shard_file(0, 1));
   const auto opening_file = [&](const std::string& text) {
     sample::put(store, "c", {{"file", text}});
@@ -280,10 +280,10 @@ TEST_CASE("the file of a shard that is opened again is of the same publication, 
     leaves[0].type = cairn::dtype::f32;
     leaves[0].shape = {60};
     leaves[0].memory = reinterpret_cast<std::byte*>(values.data());
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 3));
-    cairn::detail::write_checkpoint(store, name, spec);
+    sample::write_checkpoint(store, name, spec);
   };
   save("c", 1);
   save("other", 2);

@@ -19,6 +19,7 @@
 #include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -54,9 +55,9 @@ struct watched {
   static void remove(std::string_view /*name*/) {}
 };
 
-std::map<std::string, std::string> written(cairn::any_store store, const cairn::detail::checkpoint_spec& spec) {
+std::map<std::string, std::string> written(cairn::any_store store, const sample::checkpoint_spec& spec) {
   std::uint64_t total = 0;
-  const auto bytes = cairn::detail::write_checkpoint(store, "c", spec).bytes;
+  const auto bytes = sample::write_checkpoint(store, "c", spec).bytes;
   std::map<std::string, std::string> files;
   for (const auto& file : store.open("c")->files()) total += (files[file] = sample::get(store, "c", file)).size();
   CHECK(total == bytes);
@@ -71,7 +72,7 @@ TEST_CASE("the same leaves give the same bytes, in every store and with any numb
     auto leaves = sample::random_leaves(random, 8, 2000);
     leaves.add("large", cairn::dtype::f32, {700'000}, random);
     leaves.add_strided("strided", cairn::dtype::u16, 800'000, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 3 + 1));
@@ -111,7 +112,7 @@ TEST_CASE("columns of records come out the same, gathered together in memory or 
       column("r.id", cairn::dtype::i64, 0), column("r.x", cairn::dtype::f32, 8), column("r.y", cairn::dtype::f32, 12),
       column("r.label", cairn::dtype::u16, 20)};
   for (const std::size_t shards : {1U, 3U}) {
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, shards));
     const sample::scratch scratch;
@@ -125,7 +126,7 @@ TEST_CASE("every block has its checksum in the header") {
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f64, {300'000}, random);
   leaves.add("b", cairn::dtype::u8, {1'234'567}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const auto files = written(cairn::stores::memory(), spec);
   const auto& shard = files.at(cairn::detail::shard_file(0, 1));
@@ -145,7 +146,7 @@ TEST_CASE("progress adds up") {
   std::mt19937_64 random(3);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f64, {600'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   std::atomic<std::uint64_t> most{0}, calls{0};
   spec.on_progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -163,7 +164,7 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
   std::mt19937_64 random(7);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::u8, {600'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.threads = 1;
   std::vector<std::uint64_t> done, totals;
@@ -190,7 +191,7 @@ TEST_CASE("as many threads write as are asked for") {
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::u8, {6 << 20}, random);
   for (const unsigned asked : {1U, 3U}) {
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.threads = asked;
     std::mutex mutex;
@@ -217,7 +218,7 @@ TEST_CASE("copies that adjoin are written from where they lie, where the sink ca
   for (const std::size_t alignment : {1U, 4096U}) {
     // a and b adjoin, c has none but its leaf's memory, d lies alone.
     const std::byte* const copies[] = {from, from + 5 * mebibyte / 2, nullptr, from + 8 * mebibyte + 7};
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.threads = 1;
     spec.shards.emplace_back();
@@ -250,10 +251,10 @@ TEST_CASE("what cannot be stored leaves nothing behind") {
   const auto code = [&](std::vector<std::string> paths) {
     sample::leaves leaves;
     for (const auto& path : paths) leaves.add(path, cairn::dtype::f32, {10}, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     cairn::any_store store = cairn::stores::memory();
-    const auto failure = sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); });
+    const auto failure = sample::failure_of([&] { sample::write_checkpoint(store, "c", spec); });
     CHECK(store.list().empty() == !failure.sentence.empty());
     return failure.sentence.empty() ? std::string("none") : failure.sentence;
   };
@@ -268,14 +269,14 @@ TEST_CASE("a failing write leaves the older checkpoint as it was") {
   std::mt19937_64 random(5);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {1'000'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto before = sample::get(store, "c", cairn::detail::shard_file(0, 1));
   leaves.list[0].memory[0] ^= std::byte{1};
   spec.on_progress = [](std::uint64_t, std::uint64_t) { cairn::fail(cairn::errc::io, {"no more room"}); };
-  CHECK(sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); }).says("no more room"));
+  CHECK(sample::failure_of([&] { sample::write_checkpoint(store, "c", spec); }).says("no more room"));
   CHECK(sample::get(store, "c", cairn::detail::shard_file(0, 1)) == before);
   CHECK_NOTHROW(store.begin("c"));
 }

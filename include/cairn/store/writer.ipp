@@ -366,12 +366,4 @@ void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t to
   });
 }
 
-written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
-  const auto whole = from_leaves<write_piece>(spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{});
-  const auto& pieces = spec.shards.empty() ? whole : spec.shards;
-  checkpoint_writer writer(store, name, spec, pieces.size());
-  writer.add(pieces);
-  return writer.commit(spec.parent);
-}
-
 }  // namespace cairn::inline v0_1::detail
