@@ -24,7 +24,7 @@
 
 namespace cairn::inline v0_1::stores::detail {
 
-using cairn::detail::generation;
+using cairn::detail::generation, cairn::detail::index_file, cairn::detail::is_own_file;
 
 /// 64 random bits. Not by std::random_device: libstdc++ takes RDSEED, which repeats numbers on some CPUs (AMD-SB-7055).
 [[nodiscard]] inline std::uint64_t random_number() {
@@ -108,6 +108,11 @@ struct open_directory {
          failure == ENXIO || failure == EACCES || failure == EPERM;
 }
 
+/// Opens the index in an open directory. It may be a pipe, which is not waited for.
+[[nodiscard]] inline posix::descriptor open_index(int directory) {
+  return posix::open_at(directory, std::string(index_file), O_RDONLY | O_NONBLOCK);
+}
+
 /// Whether an open index begins as Cairn writes it; nullopt, with errno, if it cannot be read.
 [[nodiscard]] inline std::optional<bool> begins_as_index(int index) {
   const auto text = posix::beginning_of(index, cairn::detail::index_opening.size());
@@ -118,18 +123,16 @@ struct open_directory {
 /// Cairn's, or cannot be read just now. What may not be read is somebody else's.
 [[nodiscard]] inline bool has_own_index(int there, std::string_view where) {
   const auto listed = posix::open_at(there, ".", O_RDONLY | O_DIRECTORY);
-  const auto index = listed
-                         ? posix::open_at(listed.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK)
-                         : posix::descriptor();
+  const auto index = listed ? open_index(listed.get()) : posix::descriptor();
   if (!index && is_foreign(errno)) return false;
-  if (!index) fail_io("look for", sentence({where, "/", cairn::detail::index_file}));
+  if (!index) fail_io("look for", sentence({where, "/", index_file}));
   return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
 }
 
 /// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does
 /// not mean that it has none: errc::io.
 [[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
-  const auto file = sentence({name, "/", cairn::detail::index_file});
+  const auto file = sentence({name, "/", index_file});
   struct stat about{};
   const bool is_there = ::fstatat(root.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 &&
                         ::fstatat(root.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
@@ -185,13 +188,13 @@ struct open_directory {
 /// only Cairn's files, and a shard is one of them. A foreign index.json is not Cairn's.
 [[nodiscard]] inline bool holds_checkpoint(const open_directory& there) {
   const auto entries = there.entries();
-  if (entries.size() > 1 && std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return true;
-  const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  if (entries.size() > 1 && std::all_of(entries.begin(), entries.end(), is_own_file)) return true;
+  const auto index = open_index(there.fd.get());
   if (!index && errno == ENOENT) return false;
-  if (!index) fail_io("open", there.file(cairn::detail::index_file));
+  if (!index) fail_io("open", there.file(index_file));
   if (!posix::is_regular(index.get())) return false;
   const auto begins = begins_as_index(index.get());
-  if (!begins) fail_io("read", there.file(cairn::detail::index_file));
+  if (!begins) fail_io("read", there.file(index_file));
   return *begins;
 }
 
@@ -199,7 +202,7 @@ struct open_directory {
 inline void require_own(const open_directory& there) {
   if (holds_checkpoint(there)) return;
   for (const auto& entry : there.entries())
-    if (!cairn::detail::is_own_file(entry) || entry == cairn::detail::index_file)
+    if (!is_own_file(entry) || entry == index_file)
       fail(errc::invalid,
            {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
 }
@@ -226,11 +229,11 @@ inline void delete_directory(const open_directory& root, const std::string& name
   const auto unlink = [&](const std::string& file) {
     if (::unlinkat(from.fd.get(), file.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(file));
   };
-  const std::string index(cairn::detail::index_file);
+  const std::string index(index_file);
   if (!is_older) unlink(index);
   bool is_empty = true;
   for (const auto& entry : from.entries()) {
-    if (!cairn::detail::is_own_file(entry))
+    if (!is_own_file(entry))
       is_empty = false;
     else if (entry != index)
       unlink(entry);

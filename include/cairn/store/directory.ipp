@@ -86,20 +86,20 @@ class shared_lock {
 
 /// errc::invalid if the root of a store is a checkpoint.
 inline void refuse_checkpoint(const open_directory& root) {
-  const auto index = posix::open_at(root.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  const auto index = open_index(root.fd.get());
   if (!index && errno == ENOENT) return;
-  if (!index) fail_io("look for", root.file(cairn::detail::index_file));
+  if (!index) fail_io("look for", root.file(index_file));
   if (posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(false))
     fail(errc::invalid, {root.path, " is a checkpoint, and no place of checkpoints: give the directory above it"});
 }
 
 /// The beginning of the index in a directory, with its checksum; empty where it cannot be read.
 [[nodiscard]] inline std::string index_mark(const open_directory& there) {
-  const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
-  if (!index && !is_foreign(errno)) fail_io("open", there.file(cairn::detail::index_file));
+  const auto index = open_index(there.fd.get());
+  if (!index && !is_foreign(errno)) fail_io("open", there.file(index_file));
   if (!index || !posix::is_regular(index.get())) return {};
   const auto mark = posix::beginning_of(index.get(), cairn::detail::index_opening.size() + 16);
-  if (!mark && !posix::is_damaged(errno)) fail_io("read", there.file(cairn::detail::index_file));
+  if (!mark && !posix::is_damaged(errno)) fail_io("read", there.file(index_file));
   return mark.value_or("");
 }
 
@@ -171,7 +171,7 @@ class directory_transaction final : public transaction {
 
   sink& create(std::string_view file, std::uint64_t bytes) override {
     is_complete_ = false;
-    if (!cairn::detail::is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
+    if (!is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
     constexpr std::uint64_t worth_direct = 64 << 10;
     const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
     guarded(lock_, [&] {
@@ -284,7 +284,7 @@ inline void remove_publication(const open_directory& root, const generation& whi
   require_own(there);
   const auto entries = there.entries();
   const auto temporary = new_hidden_name(root, which.name);
-  const bool is_hidden = std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file) &&
+  const bool is_hidden = std::all_of(entries.begin(), entries.end(), is_own_file) &&
                          posix::try_lock(there.fd.get(), there.path) && rename_in(root, entry, temporary, there);
   if (is_hidden) entry = temporary;
   if (durable && is_hidden) posix::sync(root.fd.get(), root.path);
@@ -299,7 +299,7 @@ inline void sync_existing(const open_directory& root) {
     const auto there = open_in(root, directory_name(each));
     if (!there.fd) continue;
     for (const auto& entry : there.entries()) {
-      if (!cairn::detail::is_own_file(entry)) continue;
+      if (!is_own_file(entry)) continue;
       const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY | O_NONBLOCK);  // it may be a pipe
       if (!file && !is_foreign(errno)) fail_io("open", there.file(entry));  // no delta is built on what cannot be read
       if (file && posix::is_regular(file.get())) posix::sync(file.get(), there.file(entry));

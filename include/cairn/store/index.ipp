@@ -12,7 +12,6 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/leaf_text.hpp"
-#include "cairn/store/shard.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 

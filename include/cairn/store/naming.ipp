@@ -59,7 +59,6 @@ bool is_own_file(std::string_view file) {
   if (file == index_file) return true;
   constexpr std::string_view prefix = "shard-", middle = "-of-", suffix = ".safetensors";
   if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;
-  if (file.size() < prefix.size() + suffix.size()) return false;
   file = file.substr(prefix.size(), file.size() - prefix.size() - suffix.size());
   const auto at = file.find(middle);
   return at != std::string_view::npos && parse_padded(file.substr(0, at), 5) &&

@@ -13,13 +13,9 @@
 #include <unistd.h>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
-#include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/number_text.hpp"
-#include "cairn/system/owner_process.hpp"
-#include "cairn/system/posix.hpp"
 #include "cairn/system/start_thread.hpp"
 
 namespace cairn::inline v0_1::stores {

@@ -2,8 +2,6 @@
 // Definitions of store/reader.hpp.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
 #include <deque>
 
 #include "cairn/core/checksum.hpp"
@@ -11,7 +9,6 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/reader.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -28,6 +25,11 @@ struct read_task {
   std::uint64_t begin, end;
   std::size_t first = 0, last = 0;
   bool checks = false;  ///< they are whole blocks whose checksums are to be compared
+};
+
+/// In the order of the files.
+inline constexpr auto is_before = [](const auto& a, const auto& b) {
+  return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
 };
 
 /// Reads the tasks of one thread.
@@ -145,8 +147,7 @@ inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const read_
 
 /// Cuts the steps where one call of the system ends, in the order of the file.
 [[nodiscard]] inline std::vector<read_step> cut_steps(std::vector<read_step> steps) {
-  sort_items(steps,
-             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
+  sort_items(steps, is_before);
   std::vector<read_step> cut;
   bool is_sorted = true;
   for (auto step : steps)
@@ -213,8 +214,7 @@ void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_ru
                           .end = std::min((block + 1) * block_bytes, shard.header.data_bytes),
                           .checks = true});
   }
-  sort_items(blocks,
-             [](const auto& a, const auto& b) { return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin; });
+  sort_items(blocks, is_before);
   std::vector<read_task> tasks;
   for (const auto& each : blocks) add_bytes(tasks, each, 0);  // runs may share blocks
   run_tasks(checkpoint, tasks, {}, threads);

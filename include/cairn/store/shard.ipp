@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/store/leaf_text.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/shard.hpp"
@@ -178,8 +176,8 @@ void describe(Io& io, described<Io, slice_info>& slice) {
   return number;
 }
 
-[[nodiscard]] inline std::vector<std::uint64_t> read_blocks(const std::string& text, std::uint64_t count,
-                                                            std::string_view origin) {
+[[nodiscard]] inline std::vector<std::uint64_t> parse_checksums(const std::string& text, std::uint64_t count,
+                                                                std::string_view origin) {
   if (text.size() != count * checksum_digits)
     fail(errc::corrupt, {origin, ": ", text.size() / checksum_digits, " checksums for ", count, " blocks of data"});
   std::vector<std::uint64_t> blocks;
@@ -238,7 +236,7 @@ shard_metadata read_shard_metadata(const safetensors_header& header, std::string
       if (required_number(value, key, origin) != block_bytes)
         fail(errc::unsupported, {origin, ": blocks of ", value, " bytes instead of ", block_bytes});
     } else if (key == "cairn.blocks") {
-      metadata.blocks = read_blocks(value, block_count(header.data_bytes), origin);
+      metadata.blocks = parse_checksums(value, block_count(header.data_bytes), origin);
       has_blocks = true;
     } else if (key == "cairn.slices") {
       metadata.slices = from_json<std::map<std::string, slice_info, std::less<>>>(value, malformed);
@@ -291,14 +289,12 @@ shard_layout lay_out_shard(std::span<const leaf> leaves, std::vector<write_piece
     const auto place = place_of(whole, p, 0);
     auto key = is_whole ? whole.path : slice_key(whole.path, place);
     if (!is_whole) slices.push_back({key, {whole.path, whole_shape(whole), place.first, place.count, place.region}});
-    const std::uint64_t bytes = p.how != nullptr ? p.bytes.size() : p.count * size_of(whole.type);
-    if (p.how != nullptr) {
-      encoded.emplace(key, *p.how);
-      layout.header.tensors.push_back({std::move(key), dtype::u8, {bytes}, at, at + bytes});
-    } else {
-      layout.header.tensors.push_back(
-          {std::move(key), whole.type, p.count == whole.count() ? whole.shape : extents{p.count}, at, at + bytes});
-    }
+    const bool is_encoded = p.how != nullptr;
+    const std::uint64_t bytes = is_encoded ? p.bytes.size() : p.count * size_of(whole.type);
+    if (is_encoded) encoded.emplace(key, *p.how);
+    auto shape = is_encoded ? extents{bytes} : p.count == whole.count() ? whole.shape : extents{p.count};
+    const auto type = is_encoded ? dtype::u8 : whole.type;
+    layout.header.tensors.push_back({std::move(key), type, std::move(shape), at, at + bytes});
     if (p.tables != nullptr) tables.insert(p.tables->begin(), p.tables->end());
     at += bytes;
   }

@@ -164,10 +164,9 @@ struct stored_shard {
 
   /// The tensor of that key, or null. O(log n).
   [[nodiscard]] const tensor_entry* find(std::string_view key) const noexcept {
-    const auto& tensors = header.tensors;
-    const auto at =
-        std::partition_point(by_key.begin(), by_key.end(), [&](std::size_t i) { return tensors[i].key < key; });
-    return at != by_key.end() && tensors[*at].key == key ? &tensors[*at] : nullptr;
+    const auto key_of = [&](std::size_t i) -> std::string_view { return header.tensors[i].key; };
+    const auto at = std::ranges::lower_bound(by_key, key, {}, key_of);
+    return at != by_key.end() && key_of(*at) == key ? &header.tensors[*at] : nullptr;
   }
 };
 

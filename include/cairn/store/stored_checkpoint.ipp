@@ -2,9 +2,6 @@
 // Definitions of store/stored_checkpoint.hpp.
 #pragma once
 
-#include <algorithm>
-#include <utility>
-
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/stored_checkpoint.hpp"

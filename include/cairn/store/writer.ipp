@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <memory>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
