@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <random>
@@ -156,8 +157,7 @@ struct open_directory {
   for (const auto& entry : root.entries())
     if (auto parsed = cairn::detail::parse_generation(entry); parsed && (of.empty() || parsed->name == of))
       found.push_back(*std::move(parsed));
-  cairn::detail::sort_items(
-      found, [](const auto& a, const auto& b) { return a.name != b.name ? a.name < b.name : a.number < b.number; });
+  cairn::detail::sort_items(found, std::less<>());
   return found;
 }
 
