@@ -19,7 +19,7 @@
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/safetensors.hpp"
+#include "cairn/store/shard.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 

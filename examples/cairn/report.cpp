@@ -18,7 +18,7 @@
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/replaced_files.hpp"
+#include "cairn/exchange/replaced_files.hpp"
 #include "cairn/system/posix.hpp"
 #include "chart.hpp"
 #include "commands.hpp"

@@ -12,7 +12,6 @@
 #include "cairn/inspect.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/safetensors.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/posix.hpp"
 #include "commands.hpp"

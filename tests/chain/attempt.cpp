@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cairn/state/describe.hpp"
-#include "cairn/store/shard_record.hpp"
+#include "cairn/store/writer.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"

@@ -16,12 +16,12 @@
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/writer.hpp"
 #include "cairn/merge.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
 #include "save_as.hpp"
+#include "write_checkpoint.hpp"
 
 using cairn::errc;
 
@@ -393,8 +393,8 @@ TEST_CASE("any boxes of a chain are read, however the links cut the array") {
               add(row * whole[1] + at);
       }
       const auto name = cairn::detail::checkpoint_name(step);
-      const auto made = cairn::detail::write_checkpoint(
-          store, name, {.leaves = leaves, .shards = shards, .info = {.step = step}, .parent = parent});
+      const auto made =
+          sample::write_checkpoint(store, name, {{.leaves = leaves, .info = {.step = step}}, shards, parent});
       parent = cairn::detail::checkpoint_ref{name, made.id};
     }
     const cairn::detail::chain_reader reader(store, parent->name, rules);
@@ -426,12 +426,12 @@ TEST_CASE("a malformed payload or code table with correct checksums is an error 
   const auto put = [&](const std::string& codec, std::uint64_t bytes, const std::string& table) {
     const auto payload = payloads.add("", cairn::dtype::u8, {bytes}, random);
     const cairn::detail::encoding_info how{codec, cairn::dtype::f32, {500}, false, {}};
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     const cairn::detail::stored_tables tables{{"0123456789abcdef", table}};
     spec.shards = {{{{0, 0, 500}, {payload.memory, payload.bytes()}, &how, table.empty() ? nullptr : &tables}}};
     cairn::any_store store = cairn::stores::memory();
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     return store;
   };
   for (const auto* codec : {"lossless", "lc2", "lc3", "raw"})
@@ -481,15 +481,15 @@ TEST_CASE("a delta whose parent is not older is refused") {
   const auto& weight = leaves.add("net.weight", cairn::dtype::f32, {500}, random);
   const cairn::detail::encoding_info relative{"lossless", cairn::dtype::f32, {500}, true, {}};
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.info.step = 7;
-  const auto parent = cairn::detail::write_checkpoint(store, "parent", spec).id;
+  const auto parent = sample::write_checkpoint(store, "parent", spec).id;
   spec.shards = {{{{0, 0, 500}, {weight.memory, weight.bytes()}, &relative}}};
   spec.parent = cairn::detail::checkpoint_ref{"parent", parent};
   for (const std::uint64_t step : {6U, 7U, 8U}) {
     spec.info.step = step;
-    cairn::detail::write_checkpoint(store, "child", spec);
+    sample::write_checkpoint(store, "child", spec);
     const auto failure = sample::failure_of([&] { const cairn::detail::chain_reader reader(store, "child"); });
     CHECK(failure.sentence.empty() == (step > 7));
     if (step > 7) continue;

@@ -23,7 +23,7 @@
 
 #include "cairn/system/parallel.hpp"
 #include "cairn/merge.hpp"
-#include "cairn/store/hidden_name.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"

@@ -25,6 +25,7 @@
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/merge.hpp"
+#include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/memory.hpp"
 #include "chain.hpp"

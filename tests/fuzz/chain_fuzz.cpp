@@ -17,7 +17,7 @@
 #include "cairn/encode/lc.hpp"
 #include "../save_as.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/writer.hpp"
+#include "../write_checkpoint.hpp"
 #include "live_memory.hpp"
 
 namespace {
@@ -146,7 +146,7 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
     leaves.push_back(std::move(leaf));
     pieces.push_back(std::move(piece));
   }
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves;
   spec.shards = {pieces};
   spec.info.step = reader.step();
@@ -156,7 +156,7 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   if (chosen.next(16) == 0 && spec.parent) spec.parent->id ^= 1;
   if (chosen.next(16) == 0 && !tables.empty()) tables.begin()->second[chosen.next(256)] = '1';
   spec.shards[0].front().tables = &tables;
-  cairn::detail::write_checkpoint(to, name, spec);
+  sample::write_checkpoint(to, name, spec);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include "cairn/group/team.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/shard_record.hpp"
+#include "cairn/store/writer.hpp"
 #include "live_memory.hpp"
 
 namespace {

@@ -10,13 +10,12 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/reader.hpp"
-#include "cairn/store/writer.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/safetensors.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/json.hpp"
+#include "../write_checkpoint.hpp"
 #include "live_memory.hpp"
 
 namespace {
@@ -151,7 +150,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
         leaves[i].shape = {i + 1, 10};
         leaves[i].memory = reinterpret_cast<std::byte*>(values);
       }
-      cairn::detail::checkpoint_spec spec;
+      sample::checkpoint_spec spec;
       spec.leaves = leaves;
       spec.shards =
           cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, shards));
@@ -172,7 +171,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
       }
       spec.leaves = leaves;
       cairn::any_store store = cairn::stores::memory();
-      cairn::detail::write_checkpoint(store, "c", spec);
+      sample::write_checkpoint(store, "c", spec);
       for (const auto& file : store.open("c")->files()) {
         const auto source = store.open("c")->open(file);
         const auto text = cairn::stores::read_text(*source, 0, source->size());

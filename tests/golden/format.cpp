@@ -31,7 +31,7 @@ void write(cairn::any_store store) {
   for (auto& shard : spec.shards)
     for (auto& piece : shard)
       if (spec.leaves[piece.leaf].path == "model.F64") piece.bytes = payload, piece.how = &how, piece.tables = &tables;
-  cairn::detail::write_checkpoint(store, name, spec);
+  sample::write_checkpoint(store, name, spec);
 }
 
 }  // namespace

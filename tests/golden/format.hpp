@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
-#include "cairn/store/writer.hpp"
+#include "write_checkpoint.hpp"
 
 namespace golden {
 
@@ -52,9 +52,9 @@ struct state {
     leaves.push_back(std::move(made));
   }
 
-  [[nodiscard]] cairn::detail::checkpoint_spec spec() const {
+  [[nodiscard]] sample::checkpoint_spec spec() const {
     using entry = cairn::detail::structure_entry;
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
     spec.info.step = 120;

@@ -18,7 +18,7 @@
 #include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/reader.hpp"
-#include "cairn/store/writer.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -114,10 +114,10 @@ int main(int count, char** arguments) {
   }
   cairn::any_store store = cairn::stores::directory(folder);
   const std::string name = cairn::detail::checkpoint_name(120);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves;
   spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 2));
-  cairn::detail::write_checkpoint(store, name, spec);
+  sample::write_checkpoint(store, name, spec);
 
   // By four ranks.
   const std::string of_ranks = cairn::detail::checkpoint_name(121);

@@ -36,11 +36,6 @@ void describe(Io& io, described<Io, lone_layout>& of) {
 /// What `text` says, or an error.
 [[nodiscard]] leaf_layout read(const std::string& text) { return from_json<lone_layout>(text, "here").layout; }
 
-[[nodiscard]] bool is_same(const leaf_layout& a, const leaf_layout& b) {
-  if ((a.cuts == nullptr) != (b.cuts == nullptr)) return false;
-  return a.cuts == nullptr ? a.shard == b.shard : *a.cuts == *b.cuts;
-}
-
 /// How often the pieces cover each element.
 [[nodiscard]] std::vector<int> coverage(const std::vector<placed_piece>& pieces, const cairn::extents& shape) {
   std::vector<std::uint32_t> memory(cairn::element_count(shape));
@@ -102,7 +97,9 @@ TEST_CASE("runs in any order become consecutive runs, and come back") {
     REQUIRE(make_layout(shuffled, shape, layout).empty());
     CHECK(find_fault(layout, shape, 7, many).empty());
     CHECK(sample::pieces_of(layout, shape) == pieces);
-    CHECK(is_same(read(as_text(layout)), layout));
+    const auto back = read(as_text(layout));
+    CHECK(as_text(back) == as_text(layout));
+    CHECK(sample::pieces_of(back, shape) == pieces);
     CHECK((layout.cuts == nullptr) == (pieces.size() == 1));
   }
 }
@@ -133,7 +130,7 @@ TEST_CASE("boxes that cover an array are found to, and others are not") {
     if (!fault.empty()) continue;
     CHECK(find_fault(layout, shape, 7, many).empty());
     const auto back = read(as_text(layout));
-    CHECK(is_same(back, layout));
+    CHECK(as_text(back) == as_text(layout));
     auto found = sample::pieces_of(back, shape);
     CHECK(found.size() == pieces.size());
     if (pieces.size() == 1) pieces.front().region.reset();  // a box that is the whole array is no piece of it
@@ -277,4 +274,33 @@ TEST_CASE("layouts that a file cannot have are faults") {
 TEST_CASE("the key of a slice names its elements") {
   CHECK(slice_key("w", {0, 40, 30, {}}) == "w[40:70]");
   CHECK(slice_key("w", {0, 0, 12, box{{0, 4}, {3, 4}}}) == "w[0:3,4:8]");
+}
+
+using namespace cairn::detail;
+
+namespace {
+
+constexpr const encoding_info* none = nullptr;
+
+}  // namespace
+
+TEST_CASE("a leaf without encoded pieces has no encoding") {
+  leaf_pieces all;
+  all.add(7, none);
+  CHECK_FALSE(all.encoded);
+  CHECK(all.bytes == 7);
+}
+
+TEST_CASE("the encoding of a leaf has the bytes of all pieces, and the largest loss of each kind") {
+  const encoding_info exact{"lossless", cairn::dtype::f32, {4}, false, {}};
+  const encoding_info a{"lc2", cairn::dtype::f32, {4}, true, cairn::loss{1, 0.25}},
+      b{"lc2", cairn::dtype::f32, {4}, false, cairn::loss{0.5, 0.5}};
+  leaf_pieces all;
+  all.add(7, none);
+  all.add(3, &exact);
+  CHECK(all.encoded == leaf_encoding{"lossless", false, 10, {}});
+  all.add(5, &a);
+  all.add(6, &b);
+  all.add(1, none);
+  CHECK(all.encoded == leaf_encoding{"lossless", true, 22, cairn::loss{1, 0.5}});
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/store/shard_record.hpp"
+#include "cairn/store/writer.hpp"
 #include "cairn/system/json.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/reader.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include "bench/common/counting_store.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/writer.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/memory.hpp"
+#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -40,7 +52,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     auto leaves = sample::random_leaves(random, 20, 5000);
     if (round % 4 == 0) leaves.add("large", static_cast<cairn::dtype>(round % 15), {1'300'000}, random);
     if (round % 5 == 0) leaves.add_strided("wide", cairn::dtype::f64, 200'000, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 4 + 1));
@@ -50,7 +62,7 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     const sample::scratch scratch;
     cairn::any_store store = cairn::stores::memory();
     if (round % 2) store = cairn::stores::directory(scratch.path(), {.durable = round % 3 == 0});
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
 
     const cairn::detail::checkpoint_reader reader(store, "c");
     CHECK(reader.step() == spec.info.step);
@@ -77,11 +89,11 @@ TEST_CASE("three shards from one process, one leaf cut into all of them") {
   std::mt19937_64 random(2);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10, 10}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   CHECK(store.open("c")->files().size() == 4);
   const cairn::detail::checkpoint_reader reader(store, "c");
   const auto into = blank(leaves, random);
@@ -94,11 +106,11 @@ TEST_CASE("every flipped bit of the data is found and named, and touches nothing
   sample::leaves leaves;
   leaves.add("first", cairn::dtype::f32, {400'000}, random);
   leaves.add("second", cairn::dtype::f32, {400'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto path = scratch.path("c/" + cairn::detail::shard_file(0, 1));
   const auto good = sample::slurp(path);
   for (int round = 0; round < 20; ++round) {
@@ -129,11 +141,11 @@ TEST_CASE("only what is read is verified") {
   sample::leaves leaves;
   leaves.add("first", cairn::dtype::u8, {2 << 20}, random);
   leaves.add("second", cairn::dtype::u8, {2 << 20}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto path = scratch.path("c/" + cairn::detail::shard_file(0, 1));
   auto bytes = sample::slurp(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
@@ -181,10 +193,10 @@ TEST_CASE("requests that do not fit are refused before anything is read") {
   std::mt19937_64 random(6);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {10}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const cairn::detail::checkpoint_reader reader(store, "c");
   const auto code = [&](std::size_t leaf, cairn::dtype type, cairn::extents shape) {
     sample::leaves into;
@@ -206,7 +218,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   const auto payload = payloads.add("", cairn::dtype::u8, {77}, random);
   const std::span<const std::byte> bytes(payload.memory, payload.bytes());
   const cairn::detail::encoding_info how{"mine", cairn::dtype::f32, {600}, true, {}};
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const cairn::detail::stored_tables tables{{"00000000000000ff", std::string(256, '7')}};
   spec.shards = {{{{0, 600, 400}}}, {{{0, 0, 600}, bytes, &how, &tables}}};
@@ -214,7 +226,7 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   spec.parent = cairn::detail::checkpoint_ref{"step-000000003", 5};
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();
-  CHECK(cairn::detail::write_checkpoint(store, "c", spec).id == 99);
+  CHECK(sample::write_checkpoint(store, "c", spec).id == 99);
   const cairn::detail::checkpoint_reader reader(store, "c");
   REQUIRE(reader.contents().leaves.size() == 1);
   CHECK(reader.contents().leaves[0].type == cairn::dtype::f32);
@@ -262,7 +274,7 @@ TEST_CASE("boxes of an array in any shards are read as the whole array") {
     const cairn::detail::box boxes[] = {
         {{0, 0}, {top, columns}}, {{top, 0}, {rows - top, left}}, {{top, left}, {rows - top, columns - left}}};
     sample::leaves parts;
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.shards.resize(random() % 3 + 1);
     for (const auto& part : boxes) {
       auto& leaf = parts.add("w", cairn::dtype::f32, part.shape, random);
@@ -273,7 +285,7 @@ TEST_CASE("boxes of an array in any shards are read as the whole array") {
     }
     spec.leaves = parts.list;
     cairn::any_store store = cairn::stores::memory();
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     const cairn::detail::checkpoint_reader reader(store, "c");
     REQUIRE(reader.contents().leaves.size() == 1);
     CHECK(reader.contents().leaves[0].shape == whole.list[0].shape);
@@ -296,10 +308,10 @@ TEST_CASE("boxes that do not cover their array are not written") {
   for (const std::uint64_t first : {0U, 3U})
     parts.add("w", cairn::dtype::f32, {2, 1}, random).place =
         std::make_shared<const cairn::detail::box_place>(cairn::detail::box_place{{5, 1}, {first, 0}});
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = parts.list;
   cairn::any_store store = cairn::stores::memory();
-  const auto failure = sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); });
+  const auto failure = sample::failure_of([&] { sample::write_checkpoint(store, "c", spec); });
   CHECK(failure.code == cairn::errc::invalid);
   CHECK(failure.says("hole at element [2, 0]"));
   CHECK(store.list().empty());
@@ -309,12 +321,12 @@ TEST_CASE("only the shards that are needed are opened") {
   std::mt19937_64 random(12);
   sample::leaves leaves;
   for (const auto* path : {"a", "b", "c"}) leaves.add(path, cairn::dtype::f32, {1000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 0, 1000}}}, {{{1, 0, 1000}}}, {{{2, 0, 1000}}}};
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const cairn::detail::checkpoint_reader reader(store, "c");
   for (const std::size_t i : {1U, 2U}) std::filesystem::remove(scratch.path("c/" + cairn::detail::shard_file(i, 3)));
   std::vector<std::byte> memory(4000);
@@ -324,4 +336,270 @@ TEST_CASE("only the shards that are needed are opened") {
       sample::failure_of([&] { reader.contents().fetch(1, memory); }).says("the index names it, but it is not there"));
   store.remove("c");
   CHECK(sample::failure_of([&] { reader.contents().fetch(1, memory); }).code == cairn::errc::not_found);
+}
+
+using namespace cairn::detail;
+
+namespace {
+
+/// Counts the bytes that are read from a file.
+class counted final : public cairn::stores::source {
+ public:
+  explicit counted(std::unique_ptr<cairn::stores::source> file) : file_(std::move(file)) {}
+  [[nodiscard]] std::uint64_t size() const override { return file_->size(); }
+  void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+    file_->read(offset, into);
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : into) bytes_ += each.size();
+  }
+  [[nodiscard]] std::uint64_t take() const { return std::exchange(bytes_, 0); }
+
+ private:
+  std::unique_ptr<cairn::stores::source> file_;
+  mutable std::mutex mutex_;
+  mutable std::uint64_t bytes_ = 0;
+};
+
+/// A checkpoint of one shard with one leaf of `bytes` random bytes.
+struct stored {
+  explicit stored(std::size_t bytes) {
+    std::mt19937_64 random(7);
+    leaves.add("w", cairn::dtype::u8, {bytes}, random);
+    sample::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    sample::write_checkpoint(store, "c", spec);
+    open();
+  }
+  void open() {
+    checkpoint = open_checkpoint(store, "c");
+    auto& shard = this->shard();
+    auto counting = std::make_unique<counted>(std::move(shard.file));
+    reads = counting.get();
+    shard.file = std::move(counting);
+  }
+  [[nodiscard]] stored_shard& shard() const { return const_cast<stored_shard&>(checkpoint.shards[0]); }
+  [[nodiscard]] std::string text(std::uint64_t begin, std::uint64_t end) const {
+    return sample::text_of(sample::packed(leaves.list[0])).substr(begin, end - begin);
+  }
+
+  sample::leaves leaves;
+  cairn::any_store store = cairn::stores::memory();
+  stored_checkpoint checkpoint;
+  const counted* reads = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("any steps: contiguous and strided, in any order, overlapping, verified or not") {
+  std::mt19937_64 random(1);
+  stored from((3 << 20) + 12'345);
+  const auto size = from.shard().header.data_bytes;
+  for (int round = 0; round < 60; ++round) {
+    if (round % 10 == 0) from.open();
+    std::vector<cairn::detail::memory_view> views;
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<std::uint64_t> begins;
+    const auto count = random() % 20 + 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t width = std::uint64_t{1} << random() % 4;
+      const std::uint64_t elements = random() % (round % 3 == 0 ? 600'000 : 500) / width;
+      const auto stride = round % 2 == 0 ? width : width + random() % 9;
+      const auto type = std::array{cairn::dtype::u8, cairn::dtype::u16, cairn::dtype::f32, cairn::dtype::f64};
+      begins.push_back(random() % (size - elements * width + 1));
+      memory.emplace_back(elements * stride + 1);
+      views.push_back({type[static_cast<std::size_t>(std::countr_zero(width))], {elements}, memory.back().data(), {}});
+      if (stride != width) views.back().strides = {static_cast<std::int64_t>(stride)};
+    }
+    std::vector<read_step> steps;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto bytes = views[i].bytes(), middle = bytes == 0 ? 0 : random() % bytes;  // also within an element
+      steps.push_back({0, begins[i] + middle, begins[i] + bytes, &views[i], middle});
+      steps.push_back({0, begins[i], begins[i] + middle, &views[i], 0});
+    }
+    read_blocks(from.checkpoint, steps, random() % 2 == 0, static_cast<unsigned>(random() % 4));
+    for (std::size_t i = 0; i < count; ++i)
+      REQUIRE(sample::text_of(sample::packed(views[i])) == from.text(begins[i], begins[i] + views[i].bytes()));
+  }
+}
+
+TEST_CASE("as many threads read as the file asks for, if the caller does not say how many") {
+  /// Each thread waits in its first read for `most` threads, or until there can be no more.
+  struct slow final : cairn::stores::source {
+    slow(std::unique_ptr<cairn::stores::source> from, unsigned most) : file(std::move(from)), asked(most) {}
+    [[nodiscard]] std::uint64_t size() const override { return file->size(); }
+    void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
+      file->read(offset, into);
+      std::unique_lock lock(mutex);
+      threads.insert(std::this_thread::get_id());
+      came.notify_all();
+      came.wait_for(lock, std::chrono::seconds(10), [&] { return threads.size() >= asked; });
+    }
+    [[nodiscard]] unsigned readers(std::uint64_t offset) const override {
+      return offset > std::uint64_t{5} << 20 ? asked : 0;  // the beginning of the file is cached
+    }
+    std::unique_ptr<cairn::stores::source> file;
+    unsigned asked;
+    mutable std::mutex mutex;
+    mutable std::condition_variable came;
+    mutable std::set<std::thread::id> threads;
+  };
+  for (const bool verifies : {false, true}) {
+    stored from(20 << 20);
+    auto held = std::make_unique<slow>(std::move(from.shard().file), default_threads() + 2);
+    const auto& file = *held;
+    from.shard().file = std::move(held);
+    std::vector<std::byte> memory(20 << 20);
+    const memory_view all{cairn::dtype::u8, {memory.size()}, memory.data(), {}};
+    const block_run runs[] = {{0, 0, 320}};
+    if (verifies)
+      verify_blocks(from.checkpoint, runs, 0);
+    else
+      read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, true, 0);
+    CHECK(file.threads.size() == default_threads() + 2);
+  }
+}
+
+TEST_CASE("no byte is read twice, and without a check only what is needed") {
+  stored from(5 << 20);
+  std::vector<std::byte> memory(5 << 20);
+  const memory_view all{cairn::dtype::u8, {memory.size()}, memory.data(), {}};
+  read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, true, 2);
+  CHECK(from.reads->take() == memory.size());
+  const read_step near{0, 100, 200, &all, 100}, next{0, 5000, 5100, &all, 5000}, far{0, 900'000, 900'100, &all, 0};
+  read_blocks(from.checkpoint, {near, next, far}, true, 1);  // its block is verified
+  CHECK(from.reads->take() == 5000 + 100);
+  const block_run runs[] = {{0, 0, 80}};
+  verify_blocks(from.checkpoint, runs, 2);
+  CHECK(from.reads->take() == 0);
+  from.open();
+  verify_blocks(from.checkpoint, std::vector<block_run>{{0, 1, 30}, {0, 0, 20}}, 2);
+  CHECK(from.reads->take() == 30 * block_bytes);
+  read_blocks(from.checkpoint, {far}, false, 1);
+  CHECK(from.reads->take() == 100);
+  from.open();
+  read_blocks(from.checkpoint, {near, far}, true, 1);
+  CHECK(from.reads->take() == 2 * block_bytes);
+  from.open();
+  read_blocks(from.checkpoint,
+              {{0, block_bytes - 1, block_bytes + 1, &all, 0}, {0, 3 * block_bytes, 3 * block_bytes + 1, &all, 9}},
+              true, 1);
+  CHECK(from.reads->take() == 3 * block_bytes);
+}
+
+TEST_CASE("a damaged block is named, whether its bytes are wanted or only checked") {
+  stored from(3 << 20);
+  from.shard().metadata.blocks[16] ^= 1;  // of the second MiB
+  std::vector<std::byte> memory(3 << 20);
+  const memory_view all{cairn::dtype::u8, {memory.size()}, memory.data(), {}};
+  const auto block = [&](std::uint64_t number) {
+    return sample::failure_of(
+        [&] { read_blocks(from.checkpoint, {{0, number << 20, (number << 20) + 10, &all, 0}}, true, 1); });
+  };
+  CHECK(block(0).sentence.empty());
+  CHECK(block(1).code == cairn::errc::corrupt);
+  CHECK(block(1).says("the damage affects \"w\""));
+  CHECK(block(2).sentence.empty());
+  const block_run runs[] = {{0, 0, 48}};
+  CHECK(sample::failure_of([&] { verify_blocks(from.checkpoint, runs, 1); }).says("the 65536 bytes from byte"));
+  CHECK_NOTHROW(read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, false, 1));
+}
+
+namespace {
+
+/// Some arrays, in two shards.
+struct stored_arrays {
+  std::mt19937_64 random{1};
+  sample::leaves leaves;
+  bench::counting_store store{cairn::stores::memory()};
+
+  stored_arrays(std::size_t count, std::uint64_t most_bytes) {
+    for (std::size_t i = 0; i < count; ++i)
+      leaves.add("a" + std::to_string(100 + i), cairn::dtype::u8, {1 + random() % most_bytes}, random);
+    sample::checkpoint_spec spec;
+    spec.leaves = leaves.list;
+    spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, 2));
+    cairn::any_store counted(store);
+    sample::write_checkpoint(counted, "c", spec);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("slices in order: each block is read once, and they have their bytes") {
+  for (const std::uint64_t most : {900U, 100'000U, 3'000'000U}) {
+    stored_arrays made(most > 1'000'000 ? 12 : 60, most);
+    const cairn::detail::checkpoint_reader reader(cairn::any_store(made.store), "c");
+    std::vector<cairn::detail::stored_slice> slices;
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < made.leaves.list.size(); ++i)
+      for (const auto& each : reader.slices_of(i)) slices.push_back(each);
+    for (std::size_t i = 0; i < reader.shards(); ++i) bytes += reader.data_bytes(i);
+    static_cast<void>(made.store.take_bytes());
+    cairn::detail::slice_window window({.threads = 1});
+    for (const auto& slice : slices) {
+      const auto found = window.move_to(reader, slice);
+      REQUIRE(found.size() == slice.bytes);
+      window.need(0, slice.bytes);
+      const auto& leaf = made.leaves.list[slice.leaf];
+      CHECK(std::equal(found.begin(), found.end(), leaf.memory + slice.first));
+    }
+    CHECK(made.store.take_bytes() == bytes);
+  }
+}
+
+TEST_CASE("slices of two shards in turn, nearly in order: each block is read once") {
+  stored_arrays made(400, 30'000);
+  const cairn::detail::checkpoint_reader reader(cairn::any_store(made.store), "c");
+  std::vector<cairn::detail::stored_slice> of_shard[2];
+  for (std::size_t i = 0; i < made.leaves.list.size(); ++i)
+    for (const auto& each : reader.slices_of(i)) of_shard[each.shard].push_back(each);
+  static_cast<void>(made.store.take_bytes());
+  cairn::detail::slice_window window({.threads = 1});
+  const auto count = std::max(of_shard[0].size(), of_shard[1].size());
+  for (std::size_t i = 0; i < count; ++i)
+    for (const auto& slices : of_shard) {
+      if (i >= slices.size()) continue;
+      const auto& slice = slices[std::min(i ^ 1U, slices.size() - 1)];  // neighbours in turn
+      static_cast<void>(window.move_to(reader, slice));
+      window.need(0, slice.bytes);
+    }
+  CHECK(made.store.take_bytes() == reader.data_bytes(0) + reader.data_bytes(1));
+}
+
+TEST_CASE("slices in any order have the bytes that were needed") {
+  const auto most = GENERATE(300'000U, 60'000U);
+  stored_arrays made(40, most);
+  const cairn::detail::checkpoint_reader reader(cairn::any_store(made.store), "c");
+  cairn::detail::slice_window window({.threads = 2});
+  for (int round = 0; round < 1000; ++round) {
+    const auto slices = reader.slices_of(made.random() % made.leaves.list.size());
+    const auto& slice = slices[made.random() % slices.size()];
+    const auto found = window.move_to(reader, slice);
+    const auto begin = made.random() % slice.bytes, end = begin + made.random() % (slice.bytes - begin + 1);
+    window.need(begin, end);
+    const auto* all = made.leaves.list[slice.leaf].memory + slice.first;
+    CHECK(std::equal(found.begin() + static_cast<long>(begin), found.begin() + static_cast<long>(end), all + begin));
+  }
+}
+
+TEST_CASE("a block that is damaged is reported where it is needed, and only there") {
+  stored_arrays made(3, 400'000);
+  cairn::any_store store(made.store);
+  const auto file = cairn::detail::shard_file(0, 2);
+  auto bytes = sample::get(store, "c", file);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  sample::put(store, "c",
+              {{file, bytes},
+               {cairn::detail::shard_file(1, 2), sample::get(store, "c", cairn::detail::shard_file(1, 2))},
+               {"index.json", sample::get(store, "c", "index.json")}});
+  const cairn::detail::checkpoint_reader reader(store, "c");
+  cairn::detail::slice_window window({.threads = 1});
+  std::optional<cairn::detail::stored_slice> last;
+  for (std::size_t i = 0; i < made.leaves.list.size(); ++i)
+    for (const auto& each : reader.slices_of(i))
+      if (each.shard == 0 && each.end() == reader.data_bytes(0)) last = each;
+  REQUIRE(last);
+  static_cast<void>(window.move_to(reader, *last));
+  if (last->bytes > 70'000) window.need(0, 1);
+  CHECK(sample::failure_of([&] { window.need(last->bytes - 1, last->bytes); }).code == cairn::errc::corrupt);
 }

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/stored_checkpoint.hpp"
 
+#include <atomic>
+#include <memory>
 #include <random>
+#include <string>
+#include <thread>
+#include <vector>
 
+#include <sys/resource.h>
+
+#include "cairn/core/checksum.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/reader.hpp"
-#include "cairn/store/writer.hpp"
-#include "cairn/core/checksum.hpp"
 #include "catch.hpp"
-#include "hooked_store.hpp"
 #include "gate.hpp"
+#include "hooked_store.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -27,13 +34,13 @@ struct written {
     sample::leaves leaves;
     leaves.add(std::string(path), cairn::dtype::f32, {100, 7}, random);
     leaves.add("layer.b", cairn::dtype::f16, {33}, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards =
         cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, shards));
     spec.info.step = step;
     spec.structure["layers"] = {cairn::detail::structure::mapped_type::kind::size, 2, {}, {}};
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     for (const auto& file : store.open("c")->files()) all[file] = sample::get(store, "c", file);
   }
 };
@@ -100,13 +107,13 @@ TEST_CASE("slices cover their leaves, whatever the division") {
   std::mt19937_64 random(2);
   for (int round = 0; round < 50; ++round) {
     const auto leaves = sample::random_leaves(random, 12, 500);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 5 + 1));
     std::shuffle(spec.shards.begin(), spec.shards.end(), random);
     cairn::any_store store = cairn::stores::memory();
-    cairn::detail::write_checkpoint(store, "c", spec);
+    sample::write_checkpoint(store, "c", spec);
     const auto opened = cairn::detail::open_checkpoint(store, "c");
     REQUIRE(opened.contents.leaves.size() == leaves.list.size());
     for (std::size_t i = 0; i < opened.contents.leaves.size(); ++i) {
@@ -178,13 +185,13 @@ TEST_CASE("a shard does not have another encoding than its index says") {
   sample::leaves leaves;
   leaves.add("w", cairn::dtype::f32, {10}, random);
   const std::vector<std::byte> payload(9);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.parent = cairn::detail::checkpoint_ref{"step-000000001", 7};
   const cairn::detail::encoding_info how{"mine", cairn::dtype::f32, {10}, true, {}};
   spec.shards = {{{{0, 0, 10}, payload, &how}}};
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   files all;
   for (const auto& file : store.open("c")->files()) all[file] = sample::get(store, "c", file);
   CHECK(opening(all, true).sentence.empty());
@@ -199,11 +206,11 @@ TEST_CASE("the slices in a single file cover their leaf, without holes and overl
   std::mt19937_64 random(4);
   sample::leaves leaves;
   leaves.add("w", cairn::dtype::f32, {50, 20}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.shards = {{{{0, 0, 400}}, {{0, 400, 600}}}};
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto good = sample::get(store, "c", cairn::detail::shard_file(0, 1));
   const auto opening_file = [&](const std::string& text) {
     sample::put(store, "c", {{"file", text}});
@@ -280,10 +287,10 @@ TEST_CASE("the file of a shard that is opened again is of the same publication, 
     leaves[0].type = cairn::dtype::f32;
     leaves[0].shape = {60};
     leaves[0].memory = reinterpret_cast<std::byte*>(values.data());
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, 3));
-    cairn::detail::write_checkpoint(store, name, spec);
+    sample::write_checkpoint(store, name, spec);
   };
   save("c", 1);
   save("other", 2);
@@ -349,4 +356,174 @@ TEST_CASE("a rank opens the checkpoint whose index another one has read, also wh
   CHECK(same.is_outdated(store, "a"));
   CHECK(other.step() == 8);
   CHECK_FALSE(other.is_outdated(store, "a"));
+}
+
+using namespace cairn::detail;
+
+namespace {
+
+struct counted_shards {
+  std::atomic<int> opened{0};
+  std::atomic<bool> fails{false};
+
+  [[nodiscard]] shard_list list(std::size_t count) {
+    return {count, [this](std::size_t number) {
+              ++opened;
+              if (fails) cairn::fail(cairn::errc::io, {"not now"});
+              return stored_shard{nullptr, std::to_string(number), {}, {}, {}, {}};
+            }};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a shard is opened when it is needed, once, whatever the number of threads") {
+  counted_shards count;
+  const auto shards = count.list(3);
+  CHECK(shards.size() == 3);
+  CHECK(count.opened == 0);
+  CHECK(shards.if_parsed(1) == nullptr);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < 100; ++n)
+        if (shards[1].where != "1") std::abort();
+    });
+  threads.clear();
+  CHECK(count.opened == 1);
+  CHECK(shards.if_parsed(1) == &shards[1]);
+  CHECK(shards.if_parsed(0) == nullptr);
+}
+
+TEST_CASE("a shard that could not be opened is tried again") {
+  counted_shards count;
+  const auto shards = count.list(1);
+  count.fails = true;
+  CHECK(sample::failure_of([&] { static_cast<void>(shards[0]); }).code == cairn::errc::io);
+  count.fails = false;
+  CHECK(shards[0].where == "0");
+  CHECK(count.opened == 2);
+}
+
+TEST_CASE("a tensor is found by its key") {
+  stored_shard shard;
+  for (const std::string key : {"c", "a", "b"}) shard.header.tensors.push_back({key, cairn::dtype::u8, {1}, 0, 1});
+  shard.by_key = {1, 2, 0};
+  for (const std::string key : {"a", "b", "c"}) {
+    REQUIRE(shard.find(key) != nullptr);
+    CHECK(shard.find(key)->key == key);
+  }
+  CHECK(shard.find("d") == nullptr);
+  CHECK(shard.find("") == nullptr);
+}
+
+using namespace cairn::detail;
+
+namespace {
+
+/// Files whose bytes are their numbers.
+struct counted_files {
+  std::atomic<int> opened{0}, open{0}, most_open{0};
+  std::atomic<bool> fails{false};
+
+  struct file final : cairn::stores::source {
+    file(counted_files& all, std::byte with) : of(all), byte(with) {
+      const int now = ++of.open;
+      for (int most = of.most_open; most < now && !of.most_open.compare_exchange_weak(most, now);) continue;
+    }
+    ~file() override { --of.open; }
+    [[nodiscard]] std::uint64_t size() const override { return 10; }
+    void read(std::uint64_t, std::span<const std::span<std::byte>> into) const override {
+      for (const auto& each : into) std::fill(each.begin(), each.end(), byte);
+    }
+    counted_files& of;
+    std::byte byte;
+  };
+
+  std::unique_ptr<pooled_file> make(const std::shared_ptr<file_pool>& pool, unsigned number) {
+    return std::make_unique<pooled_file>(pool, [this, number] {
+      ++opened;
+      if (fails) cairn::fail(cairn::errc::io, {"not now"});
+      return std::make_unique<file>(*this, static_cast<std::byte>(number));
+    });
+  }
+};
+
+unsigned first_byte(const cairn::stores::source& file) {
+  std::byte byte{255};
+  file.read(0, std::span(&byte, 1));
+  return static_cast<unsigned>(byte);
+}
+
+}  // namespace
+
+TEST_CASE("a pool keeps as many files open as it may, and opens the others again") {
+  counted_files files;
+  const auto pool = std::make_shared<file_pool>(3);
+  std::vector<std::unique_ptr<pooled_file>> all;
+  for (unsigned i = 0; i < 10; ++i) {
+    all.push_back(files.make(pool, i));
+    CHECK(all.back()->size() == 10);
+  }
+  CHECK(files.open == 3);
+  CHECK(pool->open() == 3);
+  for (const unsigned i : {7U, 8U, 9U, 7U}) CHECK(first_byte(*all[i]) == i);
+  CHECK(files.opened == 10);
+  for (const unsigned i : {0U, 7U, 9U, 1U, 7U, 9U}) CHECK(first_byte(*all[i]) == i);  // 8, then 0 are closed
+  CHECK(files.most_open == 3);
+  all.erase(all.begin() + 7);
+  CHECK(files.open == 2);
+  all.clear();
+  CHECK(files.open == 0);
+  CHECK(pool->open() == 0);
+}
+
+TEST_CASE("a file that cannot be opened takes no place, and is tried again") {
+  counted_files files;
+  const auto pool = std::make_shared<file_pool>(1);
+  const auto a = files.make(pool, 1);
+  files.fails = true;
+  CHECK(sample::failure_of([&] { files.make(pool, 2); }).code == cairn::errc::io);
+  CHECK(sample::failure_of([&] { first_byte(*a); }).code == cairn::errc::io);
+  CHECK(pool->open() == 0);
+  files.fails = false;
+  CHECK(first_byte(*a) == 1);
+  CHECK(files.open == 1);
+}
+
+TEST_CASE("many threads read files of one pool") {
+  counted_files files;
+  const auto pool = std::make_shared<file_pool>(2);
+  std::vector<std::unique_ptr<pooled_file>> all;
+  for (unsigned i = 0; i < 20; ++i) all.push_back(files.make(pool, i));
+  constexpr unsigned threads = 8;
+  std::vector<std::jthread> readers;
+  std::atomic<int> wrong{0};
+  for (unsigned t = 0; t < threads; ++t)
+    readers.emplace_back([&, t] {
+      for (unsigned n = 0; n < 500; ++n)
+        if (const auto i = (n * (t + 1) + t) % 20; first_byte(*all[i]) != i) ++wrong;
+    });
+  readers.clear();
+  CHECK(wrong == 0);
+  CHECK(files.most_open <= static_cast<int>(threads) + 2);
+  CHECK(first_byte(*all[0]) == 0);
+  CHECK(first_byte(*all[1]) == 1);
+  CHECK(files.open == 2);
+}
+
+TEST_CASE("a pool takes a part of what the process may open") {
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const auto with_limit = [&](rlim_t files) {
+    const rlimit few{files, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+    return file_pool().most();
+  };
+  const auto of_few = with_limit(64), of_none = with_limit(3);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  CHECK(of_few == 16);
+  CHECK(of_none == 1);
+  CHECK(file_pool().most() <= 128);
+  CHECK(file_pool(0).most() == 1);
 }

@@ -6,10 +6,13 @@
 #include <condition_variable>
 #include <cstring>
 #include <functional>
+#include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
 #include <set>
+#include <string>
 #include <thread>
 
 #include "cairn/core/checksum.hpp"
@@ -19,6 +22,7 @@
 #include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
+#include "write_checkpoint.hpp"
 
 namespace {
 
@@ -54,9 +58,9 @@ struct watched {
   static void remove(std::string_view /*name*/) {}
 };
 
-std::map<std::string, std::string> written(cairn::any_store store, const cairn::detail::checkpoint_spec& spec) {
+std::map<std::string, std::string> written(cairn::any_store store, const sample::checkpoint_spec& spec) {
   std::uint64_t total = 0;
-  const auto bytes = cairn::detail::write_checkpoint(store, "c", spec).bytes;
+  const auto bytes = sample::write_checkpoint(store, "c", spec).bytes;
   std::map<std::string, std::string> files;
   for (const auto& file : store.open("c")->files()) total += (files[file] = sample::get(store, "c", file)).size();
   CHECK(total == bytes);
@@ -71,7 +75,7 @@ TEST_CASE("the same leaves give the same bytes, in every store and with any numb
     auto leaves = sample::random_leaves(random, 8, 2000);
     leaves.add("large", cairn::dtype::f32, {700'000}, random);
     leaves.add_strided("strided", cairn::dtype::u16, 800'000, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(
         cairn::detail::divide_evenly(leaves.list, random() % 3 + 1));
@@ -111,7 +115,7 @@ TEST_CASE("columns of records come out the same, gathered together in memory or 
       column("r.id", cairn::dtype::i64, 0), column("r.x", cairn::dtype::f32, 8), column("r.y", cairn::dtype::f32, 12),
       column("r.label", cairn::dtype::u16, 20)};
   for (const std::size_t shards : {1U, 3U}) {
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves;
     spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves, shards));
     const sample::scratch scratch;
@@ -125,7 +129,7 @@ TEST_CASE("every block has its checksum in the header") {
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f64, {300'000}, random);
   leaves.add("b", cairn::dtype::u8, {1'234'567}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   const auto files = written(cairn::stores::memory(), spec);
   const auto& shard = files.at(cairn::detail::shard_file(0, 1));
@@ -145,7 +149,7 @@ TEST_CASE("progress adds up") {
   std::mt19937_64 random(3);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f64, {600'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   std::atomic<std::uint64_t> most{0}, calls{0};
   spec.on_progress = [&](std::uint64_t done, std::uint64_t total) {
@@ -163,7 +167,7 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
   std::mt19937_64 random(7);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::u8, {600'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   spec.threads = 1;
   std::vector<std::uint64_t> done, totals;
@@ -190,7 +194,7 @@ TEST_CASE("as many threads write as are asked for") {
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::u8, {6 << 20}, random);
   for (const unsigned asked : {1U, 3U}) {
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.threads = asked;
     std::mutex mutex;
@@ -217,7 +221,7 @@ TEST_CASE("copies that adjoin are written from where they lie, where the sink ca
   for (const std::size_t alignment : {1U, 4096U}) {
     // a and b adjoin, c has none but its leaf's memory, d lies alone.
     const std::byte* const copies[] = {from, from + 5 * mebibyte / 2, nullptr, from + 8 * mebibyte + 7};
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     spec.threads = 1;
     spec.shards.emplace_back();
@@ -250,10 +254,10 @@ TEST_CASE("what cannot be stored leaves nothing behind") {
   const auto code = [&](std::vector<std::string> paths) {
     sample::leaves leaves;
     for (const auto& path : paths) leaves.add(path, cairn::dtype::f32, {10}, random);
-    cairn::detail::checkpoint_spec spec;
+    sample::checkpoint_spec spec;
     spec.leaves = leaves.list;
     cairn::any_store store = cairn::stores::memory();
-    const auto failure = sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); });
+    const auto failure = sample::failure_of([&] { sample::write_checkpoint(store, "c", spec); });
     CHECK(store.list().empty() == !failure.sentence.empty());
     return failure.sentence.empty() ? std::string("none") : failure.sentence;
   };
@@ -268,14 +272,79 @@ TEST_CASE("a failing write leaves the older checkpoint as it was") {
   std::mt19937_64 random(5);
   sample::leaves leaves;
   leaves.add("a", cairn::dtype::f32, {1'000'000}, random);
-  cairn::detail::checkpoint_spec spec;
+  sample::checkpoint_spec spec;
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
-  cairn::detail::write_checkpoint(store, "c", spec);
+  sample::write_checkpoint(store, "c", spec);
   const auto before = sample::get(store, "c", cairn::detail::shard_file(0, 1));
   leaves.list[0].memory[0] ^= std::byte{1};
   spec.on_progress = [](std::uint64_t, std::uint64_t) { cairn::fail(cairn::errc::io, {"no more room"}); };
-  CHECK(sample::failure_of([&] { cairn::detail::write_checkpoint(store, "c", spec); }).says("no more room"));
+  CHECK(sample::failure_of([&] { sample::write_checkpoint(store, "c", spec); }).says("no more room"));
   CHECK(sample::get(store, "c", cairn::detail::shard_file(0, 1)) == before);
   CHECK_NOTHROW(store.begin("c"));
 }
+
+namespace {
+
+using cairn::detail::read_shard_record;
+using cairn::detail::shard_record;
+using cairn::detail::write_shard_record;
+
+bool is_same(const shard_record& a, const shard_record& b) {
+  const auto is_same_leaf = [](const cairn::detail::leaf& x, const cairn::detail::leaf& y) {
+    return x.path == y.path && x.type == y.type && x.shape == y.shape && bool(x.place) == bool(y.place) &&
+           (!x.place || (x.place->first == y.place->first && x.place->whole == y.place->whole));
+  };
+  return a.shards == b.shards && a.data_bytes == b.data_bytes && a.encoded == b.encoded &&
+         std::equal(a.own.begin(), a.own.end(), b.own.begin(), b.own.end(), is_same_leaf) &&
+         a.own_structure == b.own_structure && a.sample == b.sample;
+}
+
+TEST_CASE("a record reads back as it was written") {
+  const double smallest = std::numeric_limits<double>::denorm_min(), infinite = std::numeric_limits<double>::infinity();
+  const shard_record records[] = {
+      {},
+      {.shards = {{"shard-1", 7, ~std::uint64_t{0}}, {"a \"name\"", 0, 0}}, .data_bytes = 3},
+      {.encoded = {{0, {"lossless", false, 9, {}}},
+                   {1'000'000, {"lc2", true, 1, cairn::loss{smallest, infinite}}},
+                   {3, {"lc3", false, 0, cairn::loss{0.1, 0}}}}}};
+  for (const auto& each : records) CHECK(is_same(read_shard_record(write_shard_record(each), "a record"), each));
+}
+
+TEST_CASE("a record has what one rank alone has") {
+  shard_record record;
+  for (const auto* path : {"seed.rank1", "w", "\"quoted\""}) {
+    auto& own = record.own.emplace_back();
+    own.path = path;
+    own.type = path[0] == 'w' ? cairn::dtype::f32 : cairn::dtype::u64;
+    own.shape = {3, 0, 7};
+  }
+  record.own[1].place = std::make_shared<cairn::detail::box_place>(cairn::detail::box_place{{6, 0, 9}, {0, 0, 2}});
+  record.sample = {0, ~std::uint64_t{0}, 7};
+  record.own_structure["seed.rank1.list"] = {cairn::detail::structure_entry::kind::size, 3, "", {}};
+  const auto read = read_shard_record(write_shard_record(record), "a record");
+  CHECK(is_same(read, record));
+  CHECK_FALSE(is_same(read, {}));
+}
+
+TEST_CASE("losses read back as they were written") {
+  const double infinite = std::numeric_limits<double>::infinity();
+  for (const std::map<std::string, cairn::loss>& each :
+       {std::map<std::string, cairn::loss>(), {{"w", {0.1, infinite}}, {"a \"name\"", {0, 1e-300}}}})
+    CHECK(cairn::detail::read_losses(cairn::detail::write_losses(each), "rank 0") == each);
+  CHECK_THROWS_WITH(cairn::detail::read_losses(R"({"lost":[{"path":"w"}]})", "rank 0"),
+                    Catch::Matchers::ContainsSubstring("cairn: rank 0"));
+}
+
+TEST_CASE("a record that is damaged names where it is from") {
+  const auto text = write_shard_record({.shards = {{"shard-1", 7, 8}}});
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
+    CHECK_THROWS_WITH(read_shard_record(text.substr(0, bytes), "rank 3"),
+                      Catch::Matchers::ContainsSubstring("cairn: rank 3"));
+  CHECK_THROWS_WITH(
+      read_shard_record(R"({"shards":[],"data":1,"encoded":[],"own":[],"structure":{},"sample":[],"more":2})",
+                        "rank 3"),
+      Catch::Matchers::ContainsSubstring("cairn: rank 3"));
+}
+
+}  // namespace

@@ -26,7 +26,6 @@
 #include "cairn/report.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 

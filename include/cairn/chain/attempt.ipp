@@ -91,7 +91,6 @@ encode_source::encode_source(const any_store& store, const save_job& job, std::s
       share_(std::move(share)),
       codecs_(job.what.leaves, job.codecs),
       spec_{.leaves = job.what.leaves,
-            .shards = {},
             .structure = job.what.structure,
             .info = job.info,
             .restored = job.restored,

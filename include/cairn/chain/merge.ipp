@@ -20,7 +20,6 @@
 #include "cairn/merge.hpp"
 #include "cairn/store/layout.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/shard_record.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"

@@ -10,7 +10,6 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/slice_window.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -46,11 +46,24 @@ class source {
 };
 
 /// errc::corrupt if a file of `size` bytes ends before the buffers are full.
-void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
-                 std::span<const std::span<std::byte>> into);
+inline void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
+                        std::span<const std::span<std::byte>> into) {
+  std::uint64_t left = size - offset;
+  bool is_inside = offset <= size;
+  for (const auto& each : into) {
+    is_inside = is_inside && each.size() <= left;
+    left -= each.size();
+  }
+  if (!is_inside)
+    fail(errc::corrupt, {where, " ends at byte ", size, ", but bytes beyond are needed, from ", offset, " on"});
+}
 
 /// A part of a stored file.
-[[nodiscard]] std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
+[[nodiscard]] inline std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
+  std::string text(length, '\0');
+  file.read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
 
 /// One publication of a checkpoint, open for reading: its files stay the same, whatever is published under its name
 /// later. Once it is removed they may still be readable, or else give errc::not_found, the index first. Thread-safe.

@@ -1,28 +1,90 @@
 // SPDX-License-Identifier: MIT
-// What is in a store's root: checkpoints, and directories that are being written or deleted.
+// What is in a store's root: checkpoints, and directories with hidden names, which are being written or deleted.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <sys/random.h>
+
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/store/hidden_name.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
-#include "cairn/store/owner_record.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
 
-using cairn::detail::generation;
+using cairn::detail::generation, cairn::detail::index_file, cairn::detail::is_own_file;
+
+/// 64 random bits. Not by std::random_device: libstdc++ takes RDSEED, which repeats numbers on some CPUs (AMD-SB-7055).
+[[nodiscard]] inline std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (::getrandom(&number, sizeof number, 0) != sizeof number)
+    number = std::random_device()();  // a sandbox without the call
+  return number;
+}
+
+/// `.tmp-<name>.<attempt>`: is being written or deleted.
+inline constexpr std::string_view temporary_prefix = ".tmp-";
+
+inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digits = 8,
+                             attempt_digits = machine_digits + process_digits + random_digits;
+
+/// 8 hexadecimal digits that are the same for all processes of this machine that use the mount `device`; empty if the
+/// boot is not known.
+[[nodiscard]] std::string machine_id(std::uint64_t device);
+
+/// 8 hexadecimal digits that differ between processes of a machine, also such as have ended; empty if the kernel does
+/// not tell. Forks by `vfork`, `_Fork` or a raw system call are not noticed.
+[[nodiscard]] std::string process_id();
+
+/// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not
+/// known, and 8 random ones. No two attempts to write a checkpoint have the same.
+[[nodiscard]] inline std::string new_attempt(std::string_view machine, std::string_view process) {
+  const auto digits = cairn::detail::to_hex(random_number());
+  return sentence({machine, std::string(machine_digits - machine.size(), '0'), process,
+                   std::string(process_digits - process.size(), '0'),
+                   std::string_view(digits).substr(digits.size() - random_digits)});
+}
+
+[[nodiscard]] inline std::string hidden_name(std::string_view name, std::string_view attempt) {
+  return sentence({temporary_prefix, name, ".", attempt});
+}
+
+/// The attempt at the end of a hidden name; empty for names of others.
+[[nodiscard]] inline std::string_view attempt_of(std::string_view entry) {
+  const auto dot = entry.find_last_not_of("0123456789abcdef");
+  if (dot == entry.npos || dot == 0 || entry[dot] != '.') return {};
+  const auto attempt = entry.substr(dot + 1);
+  return attempt.size() == attempt_digits ? attempt : std::string_view();
+}
+
+/// The digits of the machine and the process in an attempt; empty where it does not have those of a process.
+[[nodiscard]] inline std::string_view writer_of(std::string_view attempt) {
+  if (attempt.size() != attempt_digits) return {};
+  const auto process = attempt.substr(machine_digits, process_digits);
+  return process.find_first_not_of('0') == process.npos ? std::string_view()
+                                                        : attempt.substr(0, machine_digits + process_digits);
+}
+
+/// The checkpoint's name in a hidden name; empty for other names, which are not Cairn's.
+[[nodiscard]] inline std::string_view hidden_checkpoint(std::string_view entry) {
+  if (!entry.starts_with(temporary_prefix)) return {};
+  entry.remove_prefix(temporary_prefix.size());
+  const auto attempt = attempt_of(entry);
+  return attempt.empty() ? attempt : entry.substr(0, entry.size() - attempt.size() - 1);
+}
 
 /// A directory on disk: its path for messages, open.
 struct open_directory {
@@ -47,6 +109,11 @@ struct open_directory {
          failure == ENXIO || failure == EACCES || failure == EPERM;
 }
 
+/// Opens the index in an open directory. It may be a pipe, which is not waited for.
+[[nodiscard]] inline posix::descriptor open_index(int directory) {
+  return posix::open_at(directory, std::string(index_file), O_RDONLY | O_NONBLOCK);
+}
+
 /// Whether an open index begins as Cairn writes it; nullopt, with errno, if it cannot be read.
 [[nodiscard]] inline std::optional<bool> begins_as_index(int index) {
   const auto text = posix::beginning_of(index, cairn::detail::index_opening.size());
@@ -57,18 +124,16 @@ struct open_directory {
 /// Cairn's, or cannot be read just now. What may not be read is somebody else's.
 [[nodiscard]] inline bool has_own_index(int there, std::string_view where) {
   const auto listed = posix::open_at(there, ".", O_RDONLY | O_DIRECTORY);
-  const auto index = listed
-                         ? posix::open_at(listed.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK)
-                         : posix::descriptor();
+  const auto index = listed ? open_index(listed.get()) : posix::descriptor();
   if (!index && is_foreign(errno)) return false;
-  if (!index) fail_io("look for", sentence({where, "/", cairn::detail::index_file}));
+  if (!index) fail_io("look for", sentence({where, "/", index_file}));
   return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
 }
 
 /// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does
 /// not mean that it has none: errc::io.
 [[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
-  const auto file = sentence({name, "/", cairn::detail::index_file});
+  const auto file = sentence({name, "/", index_file});
   struct stat about{};
   const bool is_there = ::fstatat(root.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 &&
                         ::fstatat(root.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
@@ -92,8 +157,7 @@ struct open_directory {
   for (const auto& entry : root.entries())
     if (auto parsed = cairn::detail::parse_generation(entry); parsed && (of.empty() || parsed->name == of))
       found.push_back(*std::move(parsed));
-  cairn::detail::sort_items(
-      found, [](const auto& a, const auto& b) { return a.name != b.name ? a.name < b.name : a.number < b.number; });
+  cairn::detail::sort_items(found, std::less<>());
   return found;
 }
 
@@ -124,13 +188,13 @@ struct open_directory {
 /// only Cairn's files, and a shard is one of them. A foreign index.json is not Cairn's.
 [[nodiscard]] inline bool holds_checkpoint(const open_directory& there) {
   const auto entries = there.entries();
-  if (entries.size() > 1 && std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file)) return true;
-  const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  if (entries.size() > 1 && std::all_of(entries.begin(), entries.end(), is_own_file)) return true;
+  const auto index = open_index(there.fd.get());
   if (!index && errno == ENOENT) return false;
-  if (!index) fail_io("open", there.file(cairn::detail::index_file));
+  if (!index) fail_io("open", there.file(index_file));
   if (!posix::is_regular(index.get())) return false;
   const auto begins = begins_as_index(index.get());
-  if (!begins) fail_io("read", there.file(cairn::detail::index_file));
+  if (!begins) fail_io("read", there.file(index_file));
   return *begins;
 }
 
@@ -138,7 +202,7 @@ struct open_directory {
 inline void require_own(const open_directory& there) {
   if (holds_checkpoint(there)) return;
   for (const auto& entry : there.entries())
-    if (!cairn::detail::is_own_file(entry) || entry == cairn::detail::index_file)
+    if (!is_own_file(entry) || entry == index_file)
       fail(errc::invalid,
            {there.path, " is no checkpoint and holds \"", entry, "\": choose another place or move it away"});
 }
@@ -165,11 +229,11 @@ inline void delete_directory(const open_directory& root, const std::string& name
   const auto unlink = [&](const std::string& file) {
     if (::unlinkat(from.fd.get(), file.c_str(), 0) != 0 && errno != ENOENT) fail_io("delete", from.file(file));
   };
-  const std::string index(cairn::detail::index_file);
+  const std::string index(index_file);
   if (!is_older) unlink(index);
   bool is_empty = true;
   for (const auto& entry : from.entries()) {
-    if (!cairn::detail::is_own_file(entry))
+    if (!is_own_file(entry))
       is_empty = false;
     else if (entry != index)
       unlink(entry);

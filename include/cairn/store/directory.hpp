@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,9 +11,19 @@
 
 #include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/owner_record.hpp"
 
 namespace cairn::inline v0_1::stores {
+
+/// A job of a cluster's scheduler. A process of a later restart of the same job takes the lock of an earlier one at
+/// once: the scheduler has ended that, also where its host cannot be asked.
+struct scheduler_job {
+  std::string id{};            ///< empty: not known
+  std::uint64_t restarts = 0;  ///< how often the job was restarted before this process was started
+
+  /// From the environment: of Slurm (SLURM_JOB_ID, SLURM_RESTART_COUNT) or torchelastic (TORCHELASTIC_RUN_ID,
+  /// TORCHELASTIC_RESTART_COUNT).
+  [[nodiscard]] static scheduler_job of_environment();
+};
 
 /// How a directory is written and locked.
 struct directory_options {

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/directory_transaction.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/place_lock.hpp"
@@ -85,20 +85,20 @@ class shared_lock {
 
 /// errc::invalid if the root of a store is a checkpoint.
 inline void refuse_checkpoint(const open_directory& root) {
-  const auto index = posix::open_at(root.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
+  const auto index = open_index(root.fd.get());
   if (!index && errno == ENOENT) return;
-  if (!index) fail_io("look for", root.file(cairn::detail::index_file));
+  if (!index) fail_io("look for", root.file(index_file));
   if (posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(false))
     fail(errc::invalid, {root.path, " is a checkpoint, and no place of checkpoints: give the directory above it"});
 }
 
 /// The beginning of the index in a directory, with its checksum; empty where it cannot be read.
 [[nodiscard]] inline std::string index_mark(const open_directory& there) {
-  const auto index = posix::open_at(there.fd.get(), std::string(cairn::detail::index_file), O_RDONLY | O_NONBLOCK);
-  if (!index && !is_foreign(errno)) fail_io("open", there.file(cairn::detail::index_file));
+  const auto index = open_index(there.fd.get());
+  if (!index && !is_foreign(errno)) fail_io("open", there.file(index_file));
   if (!index || !posix::is_regular(index.get())) return {};
   const auto mark = posix::beginning_of(index.get(), cairn::detail::index_opening.size() + 16);
-  if (!mark && !posix::is_damaged(errno)) fail_io("read", there.file(cairn::detail::index_file));
+  if (!mark && !posix::is_damaged(errno)) fail_io("read", there.file(index_file));
   return mark.value_or("");
 }
 
@@ -131,6 +131,149 @@ class directory_publication final : public publication {
   std::string path_, mark_;
 };
 
+/// A checkpoint that is being written: into a directory with a hidden name, which the writer that begins it makes and
+/// locks, and renames when it is complete.
+class directory_transaction final : public transaction {
+ public:
+  /// Begins the checkpoint, or joins an attempt. `lock`: of the root, if this process has it.
+  directory_transaction(std::shared_ptr<const open_directory> root, std::shared_ptr<const place_lock> lock,
+                        std::string_view name, const directory_options& options,
+                        std::optional<std::string_view> attempt = {})
+      : root_(std::move(root)),
+        lock_(std::move(lock)),
+        name_(name),
+        lease_(options.lease),
+        durable_(options.durable),
+        is_joined_(attempt.has_value()) {
+    if (is_joined_) {
+      attempt_ = hidden_name(name_, *attempt);
+      if (root_->fd && attempt_of(attempt_) == *attempt) here_ = open_in(*root_, attempt_);
+      if (!here_.fd) fail(errc::not_found, {"nobody is saving to ", root_->file(name_), " as attempt ", *attempt});
+    } else {
+      if (const auto there = open_in(*root_, newest_directory(*root_, name_)); there.fd) require_own(there);
+      claim();
+    }
+  }
+
+  ~directory_transaction() override {
+    if (is_complete_) return;
+    open_.clear();
+    if (is_joined_) {
+      for (const auto& file : created_) ::unlinkat(here_.fd.get(), file.c_str(), 0);
+      return;
+    }
+    try {
+      if (posix::is_same(root_->fd.get(), attempt_, here_.fd.get())) delete_directory(*root_, attempt_, here_);
+    } catch (...) {  // the next transaction of this name, or the next owner, removes it
+    }
+  }
+
+  sink& create(std::string_view file, std::uint64_t bytes) override {
+    is_complete_ = false;
+    if (!is_own_file(file)) fail(errc::invalid, {"\"", file, "\" is not a file of a checkpoint"});
+    constexpr std::uint64_t worth_direct = 64 << 10;
+    const auto mode = !durable_ ? file_mode::cached : bytes >= worth_direct ? file_mode::direct : file_mode::synced;
+    guarded(lock_, [&] {
+      const auto path = sentence({root_->file(name_), "/", file});
+      open_.push_back(std::make_unique<guarded_file>(lock_, here_.fd.get(), std::string(file), path, bytes, mode));
+    });
+    created_.emplace_back(file);
+    return *open_.back();
+  }
+
+  void prepare() override {
+    guarded(lock_, [&] {
+      for (const auto& file : open_) file->finish();
+      open_.clear();
+      if (durable_) posix::sync(here_.fd.get(), here_.path);
+    });
+    is_complete_ = is_joined_;
+  }
+
+  [[nodiscard]] std::string attempt() const override {
+    return is_joined_ ? std::string() : std::string(attempt_of(attempt_));
+  }
+
+  void publish() override {
+    if (is_joined_) fail(errc::invalid, {here_.path, ": only the writer that has begun a checkpoint publishes it"});
+    guarded(lock_, [&] {
+      prepare();
+      if (lock_) lock_->check();
+      rename_into_place();
+      is_complete_ = true;
+      if (durable_) posix::sync(root_->fd.get(), root_->path);
+      delete_older(*root_, name_, false);
+    });
+  }
+
+ private:
+  struct guarded_file final : file_sink {
+    template <class... Arguments>
+    explicit guarded_file(const std::shared_ptr<const place_lock>& of, Arguments&&... arguments)
+        : file_sink(std::forward<Arguments>(arguments)...), lock(of) {}
+    void write(std::uint64_t offset, std::span<const buffer> buffers) override {
+      guarded(lock, [&] { file_sink::write(offset, buffers); });
+    }
+    const std::shared_ptr<const place_lock>& lock;
+  };
+
+  /// Creates the temporary directory, and locks it. errc::busy if a live process writes a checkpoint of this name.
+  void claim() {
+    constexpr int most = 20;
+    for (int tries = 0; tries < most; ++tries) {
+      attempt_ = new_hidden_name(*root_, name_);
+      if (::mkdirat(root_->fd.get(), attempt_.c_str(), 0777) != 0) {
+        if (errno == EEXIST) continue;
+        fail_io("create the directory", root_->file(attempt_));
+      }
+      here_ = open_in(*root_, attempt_);
+      const bool is_locked = here_.fd && posix::try_lock(here_.fd.get(), here_.path) &&
+                             posix::is_same(root_->fd.get(), attempt_, here_.fd.get());
+      if (!is_locked) continue;  // another process took it for a leftover
+      if (is_alone()) return;
+      break;
+    }
+    ::unlinkat(root_->fd.get(), attempt_.c_str(), AT_REMOVEDIR);
+    fail(errc::busy, {"another process is saving to ", root_->file(name_)});
+  }
+
+  /// Removes what dead processes left. Of live ones that begin at the same time, the one with the smallest attempt
+  /// waits for the others to give up; one that began before it does not.
+  [[nodiscard]] bool is_alone() const {
+    constexpr int most = 50;
+    const recovery what{
+        .name = name_, .own = attempt_, .before = abandoned_before(time_of(here_.fd.get(), here_.path), lease_)};
+    for (int tries = 0; tries < most; ++tries) {
+      const auto live = recover(*root_, what);
+      if (live.empty()) return true;
+      if (std::any_of(live.begin(), live.end(), [&](const auto& other) { return other < attempt_; })) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
+
+  /// To the first free name of a generation above those that are there. A rename replaces no directory that has files.
+  void rename_into_place() {
+    const auto there = generations(*root_, name_);
+    for (auto next = there.empty() ? generation{name_} : there.back();; ++next.number) {
+      if (rename_in(*root_, attempt_, directory_name(next), here_)) return;
+      if (errno != EEXIST) fail_io("publish", root_->file(name_));
+    }
+  }
+
+  std::shared_ptr<const open_directory> root_;
+  std::shared_ptr<const place_lock> lock_;
+  std::string name_;
+  std::string attempt_;  // the name of the directory
+  std::chrono::milliseconds lease_;
+  bool durable_, is_joined_;
+  bool is_complete_ = false;  // it is published, or what this one has added is prepared: nothing is to be removed
+  open_directory here_;
+  posix::closed_in_children closed_{here_.fd};
+  std::vector<std::unique_ptr<file_sink>> open_;
+  std::vector<std::string> created_;
+};
+
 /// Removes a publication. Its directory first gets a temporary name, on the disk too if `durable`: the next owner of
 /// the root deletes it if this process crashes. Files of others stay in it, under its name. errc::not_found.
 inline void remove_publication(const open_directory& root, const generation& which, bool durable) {
@@ -140,7 +283,7 @@ inline void remove_publication(const open_directory& root, const generation& whi
   require_own(there);
   const auto entries = there.entries();
   const auto temporary = new_hidden_name(root, which.name);
-  const bool is_hidden = std::all_of(entries.begin(), entries.end(), cairn::detail::is_own_file) &&
+  const bool is_hidden = std::all_of(entries.begin(), entries.end(), is_own_file) &&
                          posix::try_lock(there.fd.get(), there.path) && rename_in(root, entry, temporary, there);
   if (is_hidden) entry = temporary;
   if (durable && is_hidden) posix::sync(root.fd.get(), root.path);
@@ -155,7 +298,7 @@ inline void sync_existing(const open_directory& root) {
     const auto there = open_in(root, directory_name(each));
     if (!there.fd) continue;
     for (const auto& entry : there.entries()) {
-      if (!cairn::detail::is_own_file(entry)) continue;
+      if (!is_own_file(entry)) continue;
       const auto file = posix::open_at(there.fd.get(), entry, O_RDONLY | O_NONBLOCK);  // it may be a pipe
       if (!file && !is_foreign(errno)) fail_io("open", there.file(entry));  // no delta is built on what cannot be read
       if (file && posix::is_regular(file.get())) posix::sync(file.get(), there.file(entry));
@@ -203,17 +346,14 @@ std::unique_ptr<transaction> directory::begin(std::string_view name) {
   return detail::guarded(lock, [&] {
     auto root = detail::open_root(path_, !lock);  // a root that is locked is there
     if (!lock && options_.durable) posix::sync_ancestors(path_);
-    return std::make_unique<detail::directory_transaction>(std::move(root), lock, std::string(name), options_.lease,
-                                                           options_.durable);
+    return std::make_unique<detail::directory_transaction>(std::move(root), lock, name, options_);
   });
 }
 
 std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
-  const auto root = detail::open_root(path_, false);
-  if (detail::attempt_of(detail::hidden_name(name, attempt)) != attempt || !root->fd)
-    fail(errc::not_found, {"nobody is saving to ", path_, "/", name, " as attempt ", attempt});
-  return std::make_unique<detail::joined_transaction>(*root, name, attempt, options_.durable);
+  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, false), nullptr, name, options_,
+                                                         attempt);
 }
 
 std::vector<std::string> directory::list() const {

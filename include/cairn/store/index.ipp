@@ -12,7 +12,6 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/leaf_text.hpp"
-#include "cairn/store/safetensors.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 

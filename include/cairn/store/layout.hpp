@@ -34,11 +34,8 @@ struct placed_piece {
 struct run_layout {
   struct start {
     std::uint64_t shard, first;
-    friend bool operator==(const start&, const start&) = default;
   };
   std::vector<start> starts;
-
-  friend bool operator==(const run_layout&, const run_layout&) = default;
 };
 
 /// Boxes between cuts through the whole array. Their shards are listed in row-major order of the boxes.
@@ -46,20 +43,15 @@ struct grid_layout {
   /// Shards first, first + stride, ...: `count` of them.
   struct shard_series {
     std::uint64_t first, count, stride;
-    friend bool operator==(const shard_series&, const shard_series&) = default;
   };
-  std::vector<extents>
-      cuts;  ///< by dimension: one number n, for a cut every n indices; or all boundaries, from 0 to the extent
+  /// By dimension: one number n, for a cut every n indices; or all boundaries, from 0 to the extent.
+  std::vector<extents> cuts;
   std::vector<shard_series> shards;
-
-  friend bool operator==(const grid_layout&, const grid_layout&) = default;
 };
 
 /// Any boxes, of an array of two dimensions or more.
 struct box_layout {
   std::vector<std::pair<std::uint64_t, box>> boxes;  ///< with their shards
-
-  friend bool operator==(const box_layout&, const box_layout&) = default;
 };
 
 using leaf_cuts = std::variant<run_layout, grid_layout, box_layout>;

@@ -21,11 +21,13 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
+using cairn::detail::huge_buffer;
+
 /// Keeps the buffers of removed checkpoints for new ones. Their pages are present already, which halves a save's cost.
 class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
  public:
-  [[nodiscard]] std::shared_ptr<const cairn::detail::huge_buffer> take(std::size_t bytes) {
-    std::unique_ptr<cairn::detail::huge_buffer> chosen;
+  [[nodiscard]] std::shared_ptr<const huge_buffer> take(std::size_t bytes) {
+    std::unique_ptr<huge_buffer> chosen;
     {
       const std::lock_guard lock(mutex_);
       const auto fits = [&](const auto& b) { return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes; };
@@ -34,15 +36,15 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
         idle_.erase(at);
       }
     }
-    if (!chosen) chosen = std::make_unique<cairn::detail::huge_buffer>(bytes);
-    return {chosen.release(), [pool = weak_from_this()](const cairn::detail::huge_buffer* b) {
-              std::unique_ptr<cairn::detail::huge_buffer> back(const_cast<cairn::detail::huge_buffer*>(b));
+    if (!chosen) chosen = std::make_unique<huge_buffer>(bytes);
+    return {chosen.release(), [pool = weak_from_this()](const huge_buffer* b) {
+              std::unique_ptr<huge_buffer> back(const_cast<huge_buffer*>(b));
               if (const auto home = pool.lock()) home->give_back(std::move(back));
             }};
   }
 
  private:
-  void give_back(std::unique_ptr<cairn::detail::huge_buffer> back) {
+  void give_back(std::unique_ptr<huge_buffer> back) {
     constexpr std::size_t most = 8;
     if (back->bytes().size() < cairn::detail::huge_page_bytes) return;
     const std::lock_guard lock(mutex_);
@@ -52,11 +54,11 @@ class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
 
   std::mutex mutex_;
   // guarded by mutex_; the last one given back comes first
-  std::vector<std::unique_ptr<cairn::detail::huge_buffer>> idle_;
+  std::vector<std::unique_ptr<huge_buffer>> idle_;
 };
 
 struct memory_file {
-  std::shared_ptr<const cairn::detail::huge_buffer> memory;
+  std::shared_ptr<const huge_buffer> memory;
   std::uint64_t size = 0;
 };
 

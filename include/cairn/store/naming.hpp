@@ -2,6 +2,7 @@
 // Names of checkpoints and of the files in them: "step-000000120", "shard-00000-of-00004.safetensors", "index.json".
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -46,7 +47,7 @@ struct generation {
   std::string name;  ///< of the checkpoint
   std::uint64_t number = 1;
 
-  friend bool operator==(const generation&, const generation&) = default;
+  friend auto operator<=>(const generation&, const generation&) = default;
 };
 
 /// The name of its directory: {"a", 1} -> "a", {"a", 2} -> "a~2".

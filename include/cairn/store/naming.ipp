@@ -1,32 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Definitions of naming.hpp and base.hpp.
+// Definitions of store/naming.hpp.
 #pragma once
 
-#include "cairn/store/base.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/json.hpp"
-
-namespace cairn::inline v0_1::stores {
-
-void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
-                 std::span<const std::span<std::byte>> into) {
-  std::uint64_t left = size - offset;
-  bool is_inside = offset <= size;
-  for (const auto& each : into) {
-    is_inside = is_inside && each.size() <= left;
-    left -= each.size();
-  }
-  if (!is_inside)
-    fail(errc::corrupt, {where, " ends at byte ", size, ", but bytes beyond are needed, from ", offset, " on"});
-}
-
-std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
-  std::string text(length, '\0');
-  file.read(offset, std::as_writable_bytes(std::span(text)));
-  return text;
-}
-
-}  // namespace cairn::inline v0_1::stores
 
 namespace cairn::inline v0_1 {
 
@@ -59,7 +36,6 @@ bool is_own_file(std::string_view file) {
   if (file == index_file) return true;
   constexpr std::string_view prefix = "shard-", middle = "-of-", suffix = ".safetensors";
   if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;
-  if (file.size() < prefix.size() + suffix.size()) return false;
   file = file.substr(prefix.size(), file.size() - prefix.size() - suffix.size());
   const auto at = file.find(middle);
   return at != std::string_view::npos && parse_padded(file.substr(0, at), 5) &&

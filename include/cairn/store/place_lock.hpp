@@ -18,10 +18,12 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -30,7 +32,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
-#include "cairn/store/owner_record.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
 
@@ -82,6 +84,41 @@ class CAIRN_ONE_PER_PROCESS closed_in_children {
 }  // namespace cairn::inline v0_1::posix
 
 namespace cairn::inline v0_1::stores::detail {
+
+/// Which process has the lock: what it writes for others.
+struct owner_record {
+  std::string host{};
+  std::string boot{};           ///< the kernel's random id of this boot; empty: not known
+  std::uint64_t device = 0;     ///< of the place, as this machine numbers it
+  std::uint64_t processes = 0;  ///< the namespace of ids of processes; 0: not known
+  std::uint64_t process = 0;    ///< its id
+  std::uint64_t started = 0;    ///< ticks from boot to the start of the process; 0: not known
+  std::uint64_t random = 0;     ///< no two locks have the same
+  bool is_locked = false;       ///< the kernel holds a lock on the file of this record
+  scheduler_job job{};
+
+  /// Of this process, for a new lock of a place on `device`.
+  [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job);
+
+  /// Whether the kernel of this process sees the locks of the owner of `other`: it is the same, and the same mount.
+  [[nodiscard]] bool shares_locks_with(const owner_record& other) const {
+    return !boot.empty() && boot == other.boot && device == other.device;
+  }
+  /// Whether `other` is a process of this machine, with ids that this one sees, that has ended.
+  [[nodiscard]] bool sees_end_of(const owner_record& other) const;
+  [[nodiscard]] bool is_restart_of(const owner_record& other) const {
+    return !job.id.empty() && job.id == other.job.id && job.restarts > other.job.restarts;
+  }
+  /// Its `machine_id` and `process_id`, as in the names of what it writes; empty if one of them is not known.
+  [[nodiscard]] std::string writer() const;
+  /// For messages, such as "process 42 on host node7".
+  [[nodiscard]] std::string name_for(const owner_record& reader) const;
+};
+
+/// A JSON object.
+[[nodiscard]] std::string to_text(const owner_record& owner);
+/// nullopt for what `to_text` of this version or a later one does not write.
+[[nodiscard]] std::optional<owner_record> parse_owner(std::string_view text);
 
 /// The name of the lock in the root, and of the file in it.
 inline constexpr std::string_view lock_name = ".lock", owner_file = "owner";

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions of stored_checkpoint.hpp.
+// Definitions of store/stored_checkpoint.hpp.
 #pragma once
-
-#include <algorithm>
-#include <utility>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/naming.hpp"

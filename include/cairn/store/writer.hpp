@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -13,27 +14,48 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/catalog.hpp"
 #include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
-#include "cairn/core/catalog.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/shard.hpp"
-#include "cairn/store/shard_record.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+/// What the writer of an index needs to know of shards that another rank has written. Ranks send it as JSON text.
+struct shard_record {
+  std::vector<index_shard> shards{};  ///< in order of their numbers
+  std::uint64_t data_bytes = 0;       ///< of their data sections
+  /// By number of the leaf: of its pieces in these shards, if one is encoded.
+  std::map<std::size_t, leaf_encoding> encoded{};
+  /// Leaves that this rank alone has: per-rank state, and boxes of larger arrays. Their numbers follow those of the
+  /// leaves that all ranks have. Without memory.
+  std::vector<leaf> own{};
+  detail::structure own_structure{};
+  std::vector<std::uint64_t> sample{};  ///< hashes, for the comparison of ranks
+};
+
+[[nodiscard]] std::string write_shard_record(const shard_record& record);
+
+/// errc::corrupt names `origin`.
+[[nodiscard]] shard_record read_shard_record(std::string_view text, std::string_view origin);
+
+/// Losses by path, as JSON text.
+[[nodiscard]] std::string write_losses(const std::map<std::string, loss>& lost);
+
+/// errc::corrupt names `origin`.
+[[nodiscard]] std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
 
 /// What a checkpoint contains.
 struct checkpoint_spec {
   std::span<const leaf> leaves;
-  shards_of<write_piece> shards;  ///< empty: every leaf whole, in one shard
   detail::structure structure{};
   checkpoint_info info{};
-  restored_losses restored{};              ///< what earlier restores have lost
-  std::optional<checkpoint_ref> parent{};  ///< of a delta
-  std::optional<std::uint64_t> id{};       ///< see checkpoint_id
-  unsigned threads = 0;                    ///< 0: as many as keep the store busy, see stores::sink::writers
+  restored_losses restored{};         ///< what earlier restores have lost
+  std::optional<std::uint64_t> id{};  ///< see checkpoint_id
+  unsigned threads = 0;               ///< 0: as many as keep the store busy, see stores::sink::writers
   /// From any thread. What it throws cancels the checkpoint.
   std::function<void(std::uint64_t done, std::uint64_t total)> on_progress{};  ///< bytes
 };
@@ -46,11 +68,13 @@ struct written_checkpoint {
 
 struct new_shard;
 
-/// Writes a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing. For one thread at a time.
+/// Writes a checkpoint, a few shards at a time, in place of an older one of that name. Destroyed before `commit`, it
+/// leaves nothing. Takes a few MiB per thread beyond the state. Errors: what the store throws; errc::invalid also for a
+/// path that is not UTF-8, and for a piece that is not part of its leaf. For one thread at a time.
 class checkpoint_writer {
  public:
   /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from `first` on. `spec` must
-  /// outlive the writer; its `shards` and `parent` are not used. No I/O yet. errc::invalid: two leaves of one path.
+  /// outlive the writer. No I/O yet. errc::invalid: two leaves of one path.
   checkpoint_writer(any_store& store, std::string_view name, const checkpoint_spec& spec, std::size_t shards,
                     std::size_t first = 0);
 
@@ -75,8 +99,8 @@ class checkpoint_writer {
   /// Bytes of each of the spec's leaves in the shards that have been added or listed.
   [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const;
 
-  /// Writes the index, which contains the checksums of the headers, and publishes. With shards of other writers,
-  /// errc::corrupt if what these have said of them gives an index that cannot be read.
+  /// Writes the index, which contains the checksums of the headers, and publishes. `parent`: of a delta. With shards of
+  /// other writers, errc::corrupt if what these have said of them gives an index that cannot be read.
   written_checkpoint commit(std::optional<checkpoint_ref> parent = {});
 
   /// Bytes of the shards that have been added.
@@ -106,10 +130,5 @@ class checkpoint_writer {
   std::atomic<std::uint64_t> done_{0};
   std::unique_ptr<stores::transaction> transaction_;
 };
-
-/// Writes and commits the checkpoint `name`, in place of an older one of that name. Takes a few MiB per thread beyond
-/// the state. Errors: what the store throws; errc::invalid for two leaves of one path, a path that is not UTF-8, a
-/// piece that is not part of its leaf. A failure leaves nothing behind.
-written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec);
 
 }  // namespace cairn::inline v0_1::detail

@@ -9,13 +9,73 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/order.hpp"
 #include "cairn/store/writer.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+template <class Io>
+void describe(Io& io, described<Io, leaf>& of) {
+  maybe<Io, box_place> place{};
+  if constexpr (!Io::reads) place = of.place.get();
+  io.object([&] {
+    io.field("path", of.path);
+    io.field("dtype", of.type);
+    io.field("shape", [&] { describe_shape(io, of.shape); });
+    io.part("first", place, &box_place::first);
+    io.part("whole", place, &box_place::whole);
+  });
+  if constexpr (Io::reads)
+    if (place) of.place = std::make_shared<const box_place>(std::move(*place));
+}
+
+/// The encodings, each with the number of its leaf.
+template <class Io>
+void describe_encodings(Io& io, described<Io, std::map<std::size_t, leaf_encoding>>& all) {
+  auto at = all.begin();
+  io.list(all.size(), [&](std::size_t) {
+    std::size_t leaf = 0;
+    maybe<Io, leaf_encoding> how{};
+    if constexpr (!Io::reads) {
+      leaf = at->first;
+      how = &(at++)->second;
+    }
+    io.object([&] {
+      io.field("leaf", leaf);
+      describe_encoding(io, how);
+    });
+    if constexpr (Io::reads) all.insert_or_assign(leaf, std::move(how).value_or(leaf_encoding{}));
+  });
+}
+
+template <class Io>
+void describe(Io& io, described<Io, shard_record>& record) {
+  io.object([&] {
+    io.field("shards", record.shards);
+    io.field("data", record.data_bytes);
+    io.field("encoded", [&] { describe_encodings(io, record.encoded); });
+    io.field("own", record.own);
+    io.field("structure", record.own_structure);
+    io.field("sample", record.sample);
+  });
+}
+
+std::string write_shard_record(const shard_record& record) { return to_json(record); }
+
+shard_record read_shard_record(std::string_view text, std::string_view origin) {
+  return from_json<shard_record>(text, origin);
+}
+
+std::string write_losses(const std::map<std::string, loss>& lost) { return to_json(lost); }
+
+std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin) {
+  return from_json<std::map<std::string, loss>>(text, origin);
+}
 
 /// A shard that is being written.
 struct new_shard {
@@ -131,6 +191,13 @@ std::vector<std::size_t> checkpoint_writer::leaves_by_path() const {
   return order;
 }
 
+std::string checkpoint_writer::begin() {
+  transaction_ = store_.begin(name_);
+  return transaction_->attempt();
+}
+
+void checkpoint_writer::join(std::string_view attempt) { transaction_ = store_.join(name_, attempt); }
+
 void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, std::uint64_t later_bytes) {
   // 1. Lay out the shards: the size of every file is known before its first byte is written.
   std::vector<new_shard> made(shards.size());
@@ -159,6 +226,64 @@ void checkpoint_writer::write_files(std::span<new_shard> shards, std::uint64_t t
     bytes_ += shard.bytes();
   }
   transaction_->prepare();
+}
+
+shard_record checkpoint_writer::record(std::size_t common, structure own_structure) const {
+  shard_record made{
+      .shards = index_.shards, .data_bytes = index_.total_size, .own_structure = std::move(own_structure)};
+  for (std::size_t number = 0; number < pieces_.size(); ++number)
+    if (pieces_[number].encoded) made.encoded.emplace(number, *pieces_[number].encoded);
+  for (std::size_t number = common; number < spec_.leaves.size(); ++number) {
+    const auto& each = spec_.leaves[number];
+    auto& own = made.own.emplace_back();
+    own.path = each.path;
+    own.type = each.type;
+    own.shape = each.shape;
+    own.place = each.place;
+  }
+  return made;
+}
+
+std::uint64_t checkpoint_writer::add_written(const shard_record& written, std::size_t common,
+                                             std::span<const piece> pieces) {
+  lists_others_ = true;
+  std::map<std::size_t, std::uint64_t> raw_bytes;  // of the pieces of a leaf, if none were encoded
+  const auto place = [&](std::size_t number, const piece& each) {
+    const auto& whole = leaf_at(number);
+    pieces_[number].where.push_back(place_of(whole, each, laid_out_));
+    raw_bytes[number] += each.count * size_of(whole.type);
+  };
+  for (const auto& each : pieces) place(each.leaf, each);
+  const auto first_other = spec_.leaves.size() + others_.size();
+  for (const auto& each : written.own) {
+    others_.push_back(each);
+    pieces_.emplace_back();
+    place(pieces_.size() - 1, {.count = each.count()});
+  }
+  ++laid_out_;
+  std::uint64_t own_bytes = 0;
+  for (const auto& [number, bytes] : raw_bytes) {
+    const bool is_other = number >= first_other;
+    const auto at = written.encoded.find(is_other ? number - first_other + common : number);
+    const auto* const how = at == written.encoded.end() ? nullptr : &at->second;
+    const auto added = how == nullptr ? bytes : how->stored;
+    pieces_[number].add(added, how);
+    if (is_other) own_bytes += added;
+  }
+  index_.structure.insert(written.own_structure.begin(), written.own_structure.end());
+  index_.total_size += written.data_bytes;
+  for (const auto& each : written.shards) {
+    index_.shards.push_back(each);
+    bytes_ += each.bytes;
+  }
+  return own_bytes;
+}
+
+std::vector<std::uint64_t> checkpoint_writer::stored_bytes() const {
+  std::vector<std::uint64_t> bytes;
+  bytes.reserve(spec_.leaves.size());
+  for (std::size_t number = 0; number < spec_.leaves.size(); ++number) bytes.push_back(pieces_[number].bytes);
+  return bytes;
 }
 
 written_checkpoint checkpoint_writer::commit(std::optional<checkpoint_ref> parent) {
@@ -237,14 +362,6 @@ void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t to
     const auto done = done_ += each.end - each.begin;
     if (spec_.on_progress) spec_.on_progress(done, total);
   });
-}
-
-written_checkpoint write_checkpoint(any_store& store, std::string_view name, const checkpoint_spec& spec) {
-  const auto whole = from_leaves<write_piece>(spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{});
-  const auto& pieces = spec.shards.empty() ? whole : spec.shards;
-  checkpoint_writer writer(store, name, spec, pieces.size());
-  writer.add(pieces);
-  return writer.commit(spec.parent);
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -11,7 +11,7 @@
 #include <stdexcept>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/store/owner_record.hpp"
+#include "cairn/store/place_lock.hpp"
 #include "store/sample.hpp"
 
 namespace filesystems {

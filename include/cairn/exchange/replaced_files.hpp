@@ -15,7 +15,6 @@
 #include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/hidden_name.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {

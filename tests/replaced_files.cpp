@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/replaced_files.hpp"
+#include "cairn/exchange/replaced_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
