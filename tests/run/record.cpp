@@ -28,22 +28,3 @@ TEST_CASE("events come one at a time, and progress only grows within a save") {
   }
   CHECK(bytes.size() == 4000);
 }
-
-TEST_CASE("totals count what this process has published") {
-  const cairn::observer nobody;
-  run_record record(nobody);
-  record.emit({.what = kind::started});
-  CHECK_FALSE(record.newest());
-  record.published({.step = 7});
-  CHECK(record.newest()->step == 7);
-  CHECK(record.stats().saves == 0);
-  cairn::save_report report;
-  report.bytes = 10;
-  report.state_bytes = 20;
-  record.published({8, 1.5, std::make_shared<cairn::save_report>(report)});
-  record.count([](auto& all) { ++all.pruned; });
-  CHECK(record.newest()->step == 8);
-  CHECK(record.stats().saves == 1);
-  CHECK(record.stats().ratio() == 2);
-  CHECK(record.stats().pruned == 1);
-}

@@ -65,44 +65,6 @@ TEST_CASE("arrays that took no bytes, and empty ones, are in some share") {
   CHECK(pieces == 2);
 }
 
-struct particle {
-  std::array<float, 3> at{};
-  double mass = 0;
-  std::uint8_t kind = 0;
-};
-
-TEST_CASE("columns of records are cut at the same record, also by the bytes that were stored") {
-  struct {
-    std::vector<float> weights = std::vector<float>(100'000);
-    std::vector<particle> particles = std::vector<particle>(300'000);
-  } state;
-  save_job job;
-  job.what = cairn::detail::describe(state);
-  cairn::detail::separate_own(job, 0);
-  REQUIRE(job.common_leaves == 4);
-  share_planner planner;
-  const std::uint64_t weights[] = {1, 2, 1};
-  planner.set_weights(weights);
-  const auto check = [&] {
-    const auto plan = planner.plan_for(job);
-    std::uint64_t records = 0;
-    for (std::size_t rank = 0; rank < 3; ++rank) {
-      const auto pieces = plan.pieces_of(rank);
-      REQUIRE(pieces.size() >= 3);
-      const auto &at = pieces[pieces.size() - 3], &mass = pieces[pieces.size() - 2], &kind = pieces.back();
-      CHECK(kind == cairn::detail::piece{3, records, kind.count});
-      CHECK(mass == cairn::detail::piece{2, records, kind.count});
-      CHECK(at == cairn::detail::piece{1, 3 * records, 3 * kind.count});
-      records += kind.count;
-    }
-    CHECK(records == 300'000);
-    return plan.pieces_of(2).back().count;
-  };
-  CHECK(check() / 1000 == 79);  // a quarter of 6.7 MB, at 21 bytes
-  planner.saved(job, {400'000, 3'000'000, 10'000, 0, 0, 0, 0});
-  CHECK(check() / 1000 == 84);  // a quarter of 3.41 MB
-}
-
 TEST_CASE("a rank that has more state of its own writes less of the common one, and always all of its own") {
   auto job = two_leaves(1'000'000, 1'000'000);
   share_planner planner;
