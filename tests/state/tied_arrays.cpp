@@ -6,7 +6,6 @@
 #include <random>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cairn/state/state.hpp"

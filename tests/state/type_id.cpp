@@ -51,3 +51,35 @@ TEST_CASE("types of the same name in the anonymous namespaces of two units are n
   CHECK(type_id_of<hidden> != other);
   CHECK(type_id_of<nets::box<hidden>>.unique != nullptr);
 }
+
+namespace {
+
+struct named {
+  virtual ~named() = default;
+  int number = 0;
+};
+struct layer {
+  virtual ~layer() = default;
+};
+struct dense : named, layer {};
+struct plain {};
+
+}  // namespace
+
+TEST_CASE("an object is found whole from a base class of it, with its class") {
+  STATIC_REQUIRE(cairn::detail::has_rtti);
+  const dense object;
+  const layer& base = object;
+  REQUIRE(static_cast<const void*>(&base) != &object);
+  const auto found = cairn::detail::whole_object(base);
+  CHECK(found.address == &object);
+  CHECK(*found.type == *cairn::detail::type_info_of<dense>);
+  CHECK(*found.type != *cairn::detail::type_info_of<layer>);
+}
+
+TEST_CASE("an object of a class without virtual functions is of that class") {
+  const plain object;
+  const auto found = cairn::detail::whole_object(object);
+  CHECK(found.address == &object);
+  CHECK(*found.type == typeid(plain));
+}

@@ -2,8 +2,6 @@
 #include "cairn/state/type_search.hpp"
 
 #include <array>
-#include <deque>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,8 +10,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <unordered_map>
-#include <valarray>
 #include <variant>
 #include <vector>
 
