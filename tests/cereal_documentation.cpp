@@ -23,7 +23,6 @@
 #include <cereal/types/variant.hpp>
 #include <cereal/types/vector.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>

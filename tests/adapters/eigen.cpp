@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "cairn/save.hpp"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/policies.hpp"
+#include "cairn/schedule/every.hpp"
 
 #include <chrono>
 
 #include "cairn/schedule/even_intervals.hpp"
-#include "cairn/schedule/every.hpp"
+#include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"
 
@@ -87,4 +88,17 @@ TEST_CASE("any_of asks and tells all, and keeps apart what they remember") {
 TEST_CASE("no step is saved twice, even where a policy asks for that") {
   const cairn::moment again{.step = 100, .seconds = 100, .saved_step = 100, .saved_seconds = 100};
   CHECK_FALSE(any_of{counting{}}.should_save(again).save);
+}
+
+TEST_CASE("the default policy is the adaptive one: it saves soon, and remembers what that cost") {
+  auto policy = cairn::default_policy();
+  cairn::moment now;
+  for (now.step = 1; now.step < cairn::schedule::probe_steps; ++now.step) {
+    now.seconds += now.iteration_seconds = 1;
+    CHECK_FALSE(policy.should_save(now));
+  }
+  now.seconds += now.iteration_seconds = 1;
+  CHECK(policy.should_save(now));
+  policy.saved({.step = now.step, .stall_seconds = 0.5});
+  CHECK(policy.remember().contains("whole.stall"));
 }
