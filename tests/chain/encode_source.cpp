@@ -1,129 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/chain/encode_source.hpp"
+#include "cairn/chain/attempt.hpp"
 
 #include <functional>
-#include <span>
-#include <stdexcept>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "cairn/chain/reader.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/state/describe.hpp"
+#include "cairn/store/memory.hpp"
 #include "cairn/store/shard_record.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
+#include "save_as.hpp"
 
 using cairn::detail::attempt;
+using cairn::detail::checkpoint_name;
 using cairn::detail::encode_source;
 using cairn::detail::save_job;
-
-namespace {
-
-save_job job_of(const chain::state& state) {
-  save_job job{.name = "c", .what = cairn::detail::describe(state)};
-  job.info = {.step = state.step, .metrics = {{"loss", 0.5}}, .notes = {{"note", {1, 2}}}};
-  return job;
-}
-
-}  // namespace
-
-TEST_CASE("shards may be added all at once or one by one: a reader gets the same values") {
-  std::mt19937 random(3);
-  const auto state = chain::start(random);
-  const auto job = job_of(state);
-  for (const std::size_t shards : {1U, 2U, 5U}) {
-    for (const bool one_by_one : {false, true}) {
-      cairn::any_store store = cairn::stores::memory();
-      const auto pieces = cairn::detail::from_leaves<cairn::detail::staged_piece>(
-          cairn::detail::divide_evenly(job.what.leaves, shards));
-      encode_source source(store, job, shards);
-      attempt making(store, job.name, source);
-      static_cast<void>(making.begin());
-      for (std::size_t i = 0; i < shards; i += one_by_one ? 1 : shards)
-        making.write(std::span(pieces).subspan(i, one_by_one ? 1 : shards));
-      CHECK(store.list().empty());
-      const auto report = source.published(making.publish());
-      CHECK(report.path == "memory/c");
-      CHECK(report.state_bytes == job.state_bytes());
-      CHECK_FALSE(report.is_delta);
-      CHECK(chain::restored(store, "c") == chain::bits_of(state));
-      const cairn::detail::chain_reader reader(store, "c");
-      CHECK(reader.step() == state.step);
-      CHECK(reader.metrics().at("loss") == 0.5);
-      CHECK(reader.newest().info().notes.at("note") == std::vector<double>{1, 2});
-      CHECK(store.open("c")->files().size() == shards + 1);
-    }
-  }
-}
-
-TEST_CASE("an attempt that does not publish leaves the store as it was and clears the references of its base") {
-  std::mt19937 random(4);
-  auto state = chain::start(random);
-  state.step = 1;
-  cairn::any_store store = cairn::stores::memory();
-  cairn::detail::delta_base base;
-  auto job = job_of(state);
-  job.codecs = chain::mixed_rules();
-  static_cast<void>(cairn::detail::save_checkpoint(store, job, 1, &base));
-  CHECK(base.has_references());
-  auto next = job_of(state);
-  next.name = "d";
-  next.info.step = 2;
-  next.codecs = chain::mixed_rules();
-  SECTION("destroyed") {
-    const auto pieces =
-        cairn::detail::from_leaves<cairn::detail::staged_piece>(cairn::detail::divide_evenly(next.what.leaves, 1));
-    encode_source source(store, next, 1, &base);
-    attempt making(store, next.name, source);
-    static_cast<void>(making.begin());
-    making.write(pieces);
-  }
-  SECTION("a hook throws") {
-    next.hooks.check = [] { throw std::runtime_error("no"); };
-    CHECK_THROWS_AS(cairn::detail::save_checkpoint(store, next, 1, &base), std::runtime_error);
-  }
-  CHECK(store.list() == std::vector<std::string>{"c"});
-  CHECK_FALSE(base.has_references());
-  CHECK(base.parent()->name == "c");
-}
-
-TEST_CASE("hooks are called in order: progress up to all bytes, encoded, written") {
-  std::mt19937 random(5);
-  const auto state = chain::start(random);
-  auto job = job_of(state);
-  std::vector<std::string> calls;
-  std::uint64_t last = 0, total = 0, checks = 0;
-  job.threads = 1;
-  job.hooks = {
-      .check = [&] { ++checks; },
-      .progress =
-          [&](std::uint64_t bytes, std::uint64_t all) {
-            CHECK(bytes >= last);
-            last = bytes;
-            total = all;
-          },
-      .encoded = [&](std::uint64_t bytes, double) { calls.push_back("encoded " + std::to_string(bytes > 0)); },
-      .written = [&](std::uint64_t bytes, double) { calls.push_back("written " + std::to_string(bytes > 0)); }};
-  cairn::any_store store = cairn::stores::memory();
-  for (const bool one_by_one : {false, true}) {
-    calls.clear();
-    last = total = 0;
-    const auto pieces =
-        cairn::detail::from_leaves<cairn::detail::staged_piece>(cairn::detail::divide_evenly(job.what.leaves, 3));
-    encode_source source(store, job, 3);
-    attempt making(store, job.name, source);
-    static_cast<void>(making.begin());
-    if (one_by_one)
-      for (std::size_t i = 0; i < 3; ++i) making.write(std::span(pieces).subspan(i, 1));
-    else
-      making.write(pieces);
-    static_cast<void>(source.published(making.publish()));
-    CHECK(calls == std::vector<std::string>{"encoded 1", "written 1"});
-    CHECK(last > 0);
-    CHECK(last == total);  // also of a save in parts
-    CHECK(checks > 0);
-  }
-}
 
 TEST_CASE("what a rank says of its shard is checked before the checkpoint is published") {
   const std::vector<float> values(64, 1.5F);
@@ -180,4 +77,42 @@ TEST_CASE(
     if (bytes == 7 * sizeof(std::uint64_t)) continue;  // without losses
     CHECK_THROWS_AS(cairn::detail::read_published(text.substr(0, bytes)), cairn::error);
   }
+}
+
+namespace {
+
+/// Steps 1 to 4 in `shards` shards, all but the first one deltas.
+cairn::any_store chain_of(std::size_t shards) {
+  cairn::any_store store = cairn::stores::memory();
+  std::mt19937 random(7);
+  auto state = chain::start(random);
+  cairn::detail::delta_base base;
+  for (std::uint64_t step = 1; step <= 4; ++step) {
+    chain::train(state, random);
+    tests::save_as(store, checkpoint_name(step), state,
+                   {.step = step, .shards = shards, .codecs = chain::mixed_rules()}, &base);
+  }
+  return store;
+}
+
+}  // namespace
+
+TEST_CASE("a merge that is not published leaves the chain, and one of another checkpoint is refused") {
+  auto store = chain_of(2);
+  const auto name = checkpoint_name(4);
+  const auto files = store.open(name)->files();
+  const auto id = cairn::detail::checkpoint_reader(store, name).id();
+  {
+    const auto merge =
+        cairn::detail::open_merge(store, {.name = name, .id = id, .ranks = 2, .rank = 0, .how = {.deltas = 2}});
+    cairn::detail::attempt making(store, name, *merge);
+    static_cast<void>(making.begin());
+    making.write();
+  }
+  CHECK(store.open(name)->files() == files);
+  CHECK(cairn::detail::chain_reader(store, name).links().size() == 4);
+  static_cast<void>(store.begin(name));  // nobody is writing it
+  const auto other =
+      cairn::detail::open_merge(store, {.name = name, .id = id + 1, .ranks = 2, .rank = 1, .how = {.deltas = 2}});
+  CHECK_THROWS_WITH(other->open(nullptr), Catch::Matchers::ContainsSubstring("another checkpoint has replaced it"));
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/run/own_state.hpp"
 
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
-#include <random>
 #include <string>
 #include <vector>
 

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/run/policy_driver.hpp"
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "catch.hpp"

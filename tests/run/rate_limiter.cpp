@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/run/rate_limiter.hpp"
+#include "cairn/run/record.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "catch.hpp"
 #include "store/sample.hpp"
 
 using cairn::detail::rate_limiter;
+using cairn::detail::run_record;
+using kind = cairn::event::kind;
 
 TEST_CASE("without a limit and until it is cancelled it lets everything through") {
   rate_limiter limiter;
@@ -96,4 +100,24 @@ TEST_CASE("a thread that waits for the limit is woken by remove_limit and by can
     CHECK(is_cancelled == !removes_limit);
     CHECK_FALSE(limiter.is_holding());
   }
+}
+
+TEST_CASE("events come one at a time, and progress only grows within a save") {
+  std::vector<std::uint64_t> bytes;
+  const cairn::observer hears = [&](const cairn::event& e) { bytes.push_back(e.bytes); };
+  run_record record(hears);
+  for (const std::uint64_t at : {1U, 3U, 2U, 4U}) record.emit({.what = kind::progress, .bytes = at});
+  record.emit({.what = kind::started});
+  record.emit({.what = kind::progress, .bytes = 2});
+  CHECK(bytes == std::vector<std::uint64_t>{1, 3, 4, 0, 2});
+
+  bytes.clear();
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&] {
+        for (int i = 0; i < 1000; ++i) record.emit({.what = kind::skipped});
+      });
+  }
+  CHECK(bytes.size() == 4000);
 }

@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <random>
 #include <span>
 #include <stdexcept>

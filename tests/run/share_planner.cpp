@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/run/share_planner.hpp"
 
-#include <array>
 #include <cstdint>
-#include <vector>
 
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/file_sink.hpp"
-#include "cairn/system/posix.hpp"
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "cairn/system/posix.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 
@@ -98,4 +100,32 @@ TEST_CASE("the error of a disk that is too small names the space that is free af
   CHECK(failure.code == cairn::errc::io);
   CHECK(failure.says("No space left on device"));
   CHECK_FALSE(failure.says("; 0 bytes are free"));  // ext4 keeps what a call that fails has reserved
+}
+
+TEST_CASE("what is no file cannot be opened") {
+  const sample::scratch scratch;
+  const auto code = [&](std::string_view name) {
+    return sample::failure_of([&] { static_cast<void>(cairn::stores::detail::open_file(scratch.path(name))); }).code;
+  };
+  CHECK(code("nothing") == cairn::errc::not_found);
+  CHECK(code(".") == cairn::errc::corrupt);
+  REQUIRE(::mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
+  CHECK(code("pipe") == cairn::errc::corrupt);
+}
+
+TEST_CASE("a file that is not in the page cache asks for more threads, one that is does not") {
+  const sample::scratch scratch;
+  const auto path = scratch.path("f");
+  sample::spill(path, std::string(8 << 20, 'x'));
+  const auto source = cairn::stores::detail::open_file(path);
+  const int file = ::open(path.c_str(), O_RDONLY);
+  constexpr off_t at = 4 << 20;
+  CHECK(source->readers(at) == 0);
+  REQUIRE(::fsync(file) == 0);
+  REQUIRE(::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
+  std::byte byte{};
+  const iovec into{&byte, 1};
+  const bool is_cached = ::preadv2(file, &into, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;  // in memory, or not known
+  CHECK(source->readers(at) == (is_cached ? 0 : 8));
+  ::close(file);
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/reader.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <random>

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <memory>
-#include <string>
 
 #include "catch.hpp"
 
@@ -50,15 +48,6 @@ TEST_CASE("a record has what one rank alone has") {
   const auto read = read_shard_record(write_shard_record(record), "a record");
   CHECK(is_same(read, record));
   CHECK_FALSE(is_same(read, {}));
-}
-
-TEST_CASE("losses read back as they were written") {
-  const double infinite = std::numeric_limits<double>::infinity();
-  for (const std::map<std::string, cairn::loss>& each :
-       {std::map<std::string, cairn::loss>(), {{"w", {0.1, infinite}}, {"a \"name\"", {0, 1e-300}}}})
-    CHECK(cairn::detail::read_losses(cairn::detail::write_losses(each), "rank 0") == each);
-  CHECK_THROWS_WITH(cairn::detail::read_losses(R"({"lost":[{"path":"w"}]})", "rank 0"),
-                    Catch::Matchers::ContainsSubstring("cairn: rank 0"));
 }
 
 TEST_CASE("a record that is damaged names where it is from") {

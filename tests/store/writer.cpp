@@ -141,24 +141,6 @@ TEST_CASE("every block has its checksum in the header") {
   CHECK(sample::text_of(data.first(2'400'000)) == sample::text_of(sample::packed(leaves.list[0])));
 }
 
-TEST_CASE("progress adds up") {
-  std::mt19937_64 random(3);
-  sample::leaves leaves;
-  leaves.add("a", cairn::dtype::f64, {600'000}, random);
-  cairn::detail::checkpoint_spec spec;
-  spec.leaves = leaves.list;
-  std::atomic<std::uint64_t> most{0}, calls{0};
-  spec.on_progress = [&](std::uint64_t done, std::uint64_t total) {
-    ++calls;
-    CHECK(total == 4'800'000);
-    for (auto seen = most.load(); seen < done && !most.compare_exchange_weak(seen, done);) continue;
-  };
-  spec.threads = 1;
-  static_cast<void>(written(cairn::stores::memory(), spec));
-  CHECK(most == 4'800'000);
-  CHECK(calls == 19);  // of 256 KiB
-}
-
 TEST_CASE("progress of a checkpoint that is written in parts counts all of them from the beginning") {
   std::mt19937_64 random(7);
   sample::leaves leaves;
