@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <numeric>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
