@@ -4,7 +4,6 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
-#include <string>
 
 #include "catch.hpp"
 

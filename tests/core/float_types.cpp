@@ -2,9 +2,7 @@
 #include "cairn/core/float_types.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <random>
 
 #include "catch.hpp"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/error.hpp"
 
-#include <array>
 #include <random>
 #include <string>
 #include <string_view>
