@@ -113,16 +113,6 @@ TEST_CASE("a division into more shards than there can be files is refused") {
   }
 }
 
-TEST_CASE("pieces that are not copied are the same pieces as another type") {
-  const cairn::detail::division shards{{{0, 0, 7}, {1, 0, 2}}, {}, {{1, 2, 3}}};
-  const auto staged = cairn::detail::from_leaves<cairn::detail::staged_piece>(shards);
-  REQUIRE(staged.size() == shards.size());
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    CHECK(std::equal(staged[i].begin(), staged[i].end(), shards[i].begin(), shards[i].end()));
-    for (const auto& each : staged[i]) CHECK((each.copy == nullptr && each.room == 0));
-  }
-}
-
 namespace {
 
 struct point {
