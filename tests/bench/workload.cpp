@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/workload.hpp"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>

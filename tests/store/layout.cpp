@@ -2,6 +2,7 @@
 #include "cairn/store/layout.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <random>
 
 #include "cairn/store/leaf_text.hpp"
@@ -277,4 +278,19 @@ TEST_CASE("layouts that a file cannot have are faults") {
 TEST_CASE("the key of a slice names its elements") {
   CHECK(slice_key("w", {0, 40, 30, {}}) == "w[40:70]");
   CHECK(slice_key("w", {0, 0, 12, box{{0, 4}, {3, 4}}}) == "w[0:3,4:8]");
+}
+
+TEST_CASE("the encoding of a leaf has the bytes of all pieces, and the largest loss of each kind") {
+  constexpr const encoding_info* none = nullptr;
+  const encoding_info exact{"lossless", cairn::dtype::f32, {4}, false, {}};
+  const encoding_info a{"lc2", cairn::dtype::f32, {4}, true, cairn::loss{1, 0.25}},
+      b{"lc2", cairn::dtype::f32, {4}, false, cairn::loss{0.5, 0.5}};
+  leaf_pieces all;
+  all.add(7, none);
+  all.add(3, &exact);
+  CHECK(all.encoded == leaf_encoding{"lossless", false, 10, {}});
+  all.add(5, &a);
+  all.add(6, &b);
+  all.add(1, none);
+  CHECK(all.encoded == leaf_encoding{"lossless", true, 22, cairn::loss{1, 0.5}});
 }
