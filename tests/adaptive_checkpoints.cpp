@@ -7,7 +7,6 @@
 #include <atomic>
 #include <csignal>
 #include <map>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>

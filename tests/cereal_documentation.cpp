@@ -23,7 +23,6 @@
 #include <cereal/types/variant.hpp>
 #include <cereal/types/vector.hpp>
 
-#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -37,8 +36,6 @@ namespace {
 using random_engine = std::mt19937;
 using tests::comes_back_as_through_cereal;
 
-// Quickstart. Both are aggregates, which Cairn saves without the functions.
-
 struct my_record {
   my_record() = default;
   explicit my_record(random_engine& next) : x(next() & 255U), y(next() & 255U), z(float(next())) {}
@@ -47,25 +44,6 @@ struct my_record {
   template <class Archive>
   void serialize(Archive& ar) {
     ar(x, y, z);
-  }
-};
-
-struct some_data {
-  some_data() = default;
-  explicit some_data(random_engine& next) : data(std::make_shared<std::map<std::uint32_t, my_record>>()) {
-    for (unsigned i = 0; i < next() % 5; ++i) data->emplace(next(), my_record(next));
-  }
-  std::int32_t id = 0;  // not saved
-  std::shared_ptr<std::map<std::uint32_t, my_record>> data;
-  template <class Archive>
-  void save(Archive& ar) const {
-    ar(data);
-  }
-  template <class Archive>
-  void load(Archive& ar) {
-    static std::int32_t next_id = 0;
-    id = next_id++;
-    ar(data);
   }
 };
 
@@ -345,11 +323,6 @@ CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES(named_numbers, cereal::specialization::member
 template <>
 struct cairn::polymorphic<base_record>
     : cairn::one_of<derived_record_one, cairn::named<"DerivedClassTwo", embarrassing_derived_record>> {};
-
-TEST_CASE("cereal's quickstart") {
-  comes_back_as_through_cereal<my_record>();
-  comes_back_as_through_cereal<some_data>();
-}
 
 TEST_CASE("cereal's types of the standard library") {
   comes_back_as_through_cereal<standard_types>();

@@ -297,32 +297,6 @@ TEST_CASE("a place with an index.json of somebody else is one of a first run") {
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path())); }).code == errc::not_found);
 }
 
-TEST_CASE("directories of others that may not be read stop no save, no restore and no retention") {
-  const sample::scratch scratch;
-  for (const auto* name : {"searchable", "hidden index"}) {
-    fs::create_directories(scratch.path(name));
-    sample::spill(scratch.path(name) + "/index.json", R"({"name": "a web project"})");
-  }
-  // Neither an owner nor anybody else may read them; root is somebody else below.
-  fs::permissions(scratch.path(), fs::perms::all);
-  fs::permissions(scratch.path("searchable"),
-                  fs::perms::owner_exec | fs::perms::owner_write | fs::perms::group_exec | fs::perms::others_exec);
-  fs::permissions(scratch.path("hidden index/index.json"), fs::perms::none);
-  const auto failure = tests::in_child([&] {
-    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
-    heard events;
-    checkpointer checkpoints(scratch.path(), {.keep_last = 1, .on_event = std::ref(events)});
-    save_all(checkpoints, {1, 2, 3});
-    trainer state;
-    if (checkpoints.restore(state).value().step != 3) ::_exit(3);
-    for (const auto& line : events.lines)
-      if (line.starts_with("failed")) cairn::fail(errc::io, {line});
-    if (steps_in(scratch.path()) != steps{3}) ::_exit(4);
-  });
-  fs::permissions(scratch.path("searchable"), fs::perms::owner_all);
-  CHECK(failure.sentence.empty());
-}
-
 TEST_CASE("a damaged newest checkpoint: the one before is restored, and retention counts only good ones") {
   for (const auto& [name, act, says] : damages()) {
     INFO(name);
@@ -556,41 +530,6 @@ TEST_CASE("a checkpoint that cannot be removed does not make the save fail") {
   CHECK(checkpoints.store().list() == std::vector<std::string>{checkpoint_name(3)});
 }
 
-TEST_CASE("a root that is a file") {
-  const sample::scratch scratch;
-  sample::spill(scratch.path("run"), "x");
-  checkpointer checkpoints(scratch.path("run"));
-  auto state = trained(1);
-  for (const auto& failure : {sample::failure_of([&] { save_all(checkpoints, {1}); }),
-                              sample::failure_of([&] { checkpoints.restore(state); })}) {
-    CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path("run")));
-    CHECK(failure.says("Not a directory"));
-  }
-  CHECK(state == trained(1));
-  CHECK(sample::slurp(scratch.path("run")) == "x");
-}
-
-TEST_CASE("a disk that fills up under a run: the older checkpoints stay and load") {
-  const sample::scratch scratch;
-  const auto root = scratch.path("run");
-  const auto failure = tests::in_child([&] {
-    checkpointer checkpoints(root, {.keep_last = 2});
-    save_all(checkpoints, {1, 2});
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{100'000, 100'000};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    checkpoints.save(trained(3, 100'000), {.step = 3});
-  });
-  CHECK(failure.code == errc::io);
-  CHECK(failure.says(shard_of(root, 3)));
-  CHECK(failure.says("File too large"));
-  CHECK(steps_in(root) == steps{1, 2});
-  trainer state;
-  REQUIRE(checkpointer(root).restore(state));
-  CHECK(state == trained(2));
-}
-
 TEST_CASE("from the first save on the place is its own, also against other processes, until it goes") {
   const sample::scratch scratch;
   const auto root = scratch.path("run");
@@ -737,22 +676,6 @@ TEST_CASE("it moves, with what it owns and knows") {
   third = checkpointer(scratch.path("other"));
   save_all(*third, {4});
   CHECK(steps_in(scratch.path("other")) == steps{4});
-}
-
-TEST_CASE("a store in memory instead of a directory") {
-  const cairn::stores::memory store;
-  checkpointer checkpoints(store, {.keep_last = 2, .keep_best = cairn::keep_best_rule{}, .shards = 3});
-  trainer state;
-  CHECK_FALSE(checkpoints.restore(state));
-  for (const std::uint64_t step : {1U, 2U, 3U, 4U})
-    checkpoints.save(trained(step), {.step = step, .loss = static_cast<double>(step)});
-  CHECK(store.list() == std::vector<std::string>{checkpoint_name(1), checkpoint_name(3), checkpoint_name(4)});
-  const auto report = checkpoints.restore(state);
-  REQUIRE(report);
-  CHECK(report->path == "memory/step-000000004");
-  CHECK(report->metrics.at("loss") == 4);
-  CHECK(state == trained(4));
-  CHECK(checkpoints.store().location() == "memory");
 }
 
 TEST_CASE("the loss of a step is the metric \"loss\", in place of another one of that name") {

@@ -5,11 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <string>
-#include <utility>
 
 #include "store/sample.hpp"
 

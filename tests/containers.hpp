@@ -5,7 +5,6 @@
 #include <concepts>
 #include <cstddef>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "catch.hpp"

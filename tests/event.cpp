@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/event.hpp"
+#include "cairn/report.hpp"
+#include "cairn/version.hpp"
 
 #include <set>
-#include <stdexcept>
 #include <string>
 
 #include "catch.hpp"
@@ -18,11 +19,22 @@ TEST_CASE("every kind of event has a name of its own") {
   CHECK(cairn::name(static_cast<kind>(200)) == "unknown");
 }
 
-TEST_CASE("an observer gets the event; none, or one that throws, disturbs nobody") {
-  std::string heard;
-  cairn::detail::notify([&](const cairn::event& e) { heard = e.message; }, {.what = kind::failed, .message = "m"});
-  CHECK(heard == "m");
-  CHECK_NOTHROW(cairn::detail::notify({}, {}));
-  CHECK_NOTHROW(cairn::detail::notify([](const cairn::event&) { throw std::runtime_error("no"); }, {}));
-  CHECK_NOTHROW(cairn::detail::notify([](const cairn::event&) { throw 1; }, {}));
+TEST_CASE("the ratio is that of all bytes, and none before the first save") {
+  cairn::save_stats stats;
+  CHECK(stats.ratio() == 0);
+  stats.state_bytes = 300;
+  stats.bytes = 200;
+  CHECK(stats.ratio() == 1.5);
+}
+
+TEST_CASE("waiting adds up, and the longest is remembered") {
+  cairn::save_stats stats;
+  for (const double seconds : {0.25, 0.5, 0.125}) stats.stalled(seconds);
+  CHECK(stats.stall_seconds == 0.875);
+  CHECK(stats.max_stall_seconds == 0.5);
+}
+
+TEST_CASE("the version's text and numbers agree") {
+  CHECK(std::string(CAIRN_VERSION) == std::to_string(CAIRN_VERSION_MAJOR) + "." + std::to_string(CAIRN_VERSION_MINOR) +
+                                          "." + std::to_string(CAIRN_VERSION_PATCH));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/exporter.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>

@@ -13,9 +13,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <map>
 #include <memory>

@@ -17,7 +17,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <random>
 #include <span>
@@ -411,36 +410,6 @@ TEST_CASE("what one rank alone has is merged by that rank: values of its own, an
                   require(others != ranks || restored.own.value == wanted.own.value, "another value of this rank");
                 }) == std::vector<std::string>(others));
     }
-}
-
-TEST_CASE("one process merges a chain of several ranks") {
-  for (unsigned ranks = 2; ranks <= 4; ++ranks)
-    for (const auto deltas :
-         {std::optional<std::size_t>(2), std::optional<std::size_t>(3), std::optional<std::size_t>()}) {
-      cairn::any_store store = cairn::stores::memory();
-      run(store, ranks, 4, merging(std::nullopt), false);
-      const auto bits = chain::restored(store, checkpoint_name(4));
-      const auto report = cairn::merge_checkpoints(store, checkpoint_name(4), {.deltas = deltas});
-      CHECK(report.deltas == deltas.value_or(3));
-      CHECK(links(store, 4) == (deltas ? 5 - *deltas : 1));
-      CHECK(shards(store, 4) == ranks);
-      CHECK(chain::restored(store, checkpoint_name(4)) == bits);
-    }
-}
-
-TEST_CASE("merged deltas are removed by retention, as with one process") {
-  std::vector<std::string> left;
-  for (unsigned ranks = 1; ranks <= 4; ++ranks) {
-    const cairn::any_store store = cairn::stores::memory(), plain = cairn::stores::memory();
-    auto options = merging(3);
-    options.keep_last = 1;
-    run(store, ranks, 10, options, true);
-    run(plain, ranks, 10, merging(std::nullopt), true);
-    if (ranks == 1) left = store.list();
-    CHECK(store.list() == left);
-    CHECK(left == std::vector{checkpoint_name(1), checkpoint_name(4), checkpoint_name(7), checkpoint_name(10)});
-    for (const auto& name : left) CHECK(chain::restored(store, name) == chain::restored(plain, name));
-  }
 }
 
 TEST_CASE("saves that the trainer waits for are merged in the background, and the next one waits for the merge") {

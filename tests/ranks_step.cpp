@@ -10,13 +10,10 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
-#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <thread>
-#include <utility>
 #include <vector>
 
 #include "catch.hpp"

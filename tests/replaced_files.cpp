@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/exchange/replaced_files.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <span>

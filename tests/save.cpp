@@ -66,17 +66,6 @@ void unchain(node& first) {
   }
 }
 
-/// The failure of saving `state` into `path` by a process whose files may have at most `bytes` bytes.
-template <class State>
-sample::failure failure_of_save_with_room(const std::string& path, const State& state, bool durable, rlim_t bytes) {
-  return tests::in_child([&] {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, bytes};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-    cairn::save(path, state, {.durable = durable});
-  });
-}
-
 }  // namespace
 
 TEST_CASE("a state comes back from one shard and from three, durable or not, by any number of threads") {
@@ -269,20 +258,6 @@ TEST_CASE("a directory of other things is not taken over") {
   CHECK(files_in(scratch.path()).size() == 1);
 }
 
-TEST_CASE("a path that is a file, or goes through one") {
-  const sample::scratch scratch;
-  sample::spill(scratch.path("file"), "x");
-  for (const auto* path : {"file", "file/below", "file/further/below"})
-    for (const bool durable : {false, true}) {
-      const auto failure =
-          sample::failure_of([&] { cairn::save(scratch.path(path), tests::trained(1), {.durable = durable}); });
-      CHECK(failure.code == errc::io);
-      CHECK(failure.says(scratch.path("file")));
-      CHECK(failure.says("Not a directory"));
-    }
-  CHECK(files_in(scratch.path()) == contents{{"file", "x"}});
-}
-
 TEST_CASE("names that no checkpoint can have") {
   const sample::scratch scratch;
   for (const auto& path : {scratch.path(".hidden"), scratch.path(".."), std::string("/"), std::string(),
@@ -309,22 +284,6 @@ TEST_CASE("a state nested 10,000 deep is refused, and the older checkpoint stays
   cairn::load(scratch.path("once"), fresh);
   CHECK(fresh.next->value == 5);
   unchain(deep);
-}
-
-TEST_CASE("a full disk: the save says so, and the older checkpoint stays") {
-  const sample::scratch scratch;
-  cairn::save(scratch.path("once"), tests::trained(1));
-  const auto before = files_in(scratch.path("once"));
-  const auto large = tests::trained(2, 300'000);
-  for (const bool durable : {false, true}) {
-    const auto failure = failure_of_save_with_room(scratch.path("once"), large, durable, 1'000'000);
-    INFO(failure.sentence);
-    CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path("once/" + cairn::detail::shard_file(0, 1))));
-    CHECK(failure.says("File too large"));
-    CHECK(files_in(scratch.path("once")) == before);
-    CHECK(files_in(scratch.path()).size() == 1);
-  }
 }
 
 TEST_CASE("a file system without room left: the save says so, and the older checkpoint stays") {
@@ -373,34 +332,6 @@ TEST_CASE("a durable save on a file system that is mounted below one without fsy
   });
   if (failure.says("no file system can be mounted")) SKIP(failure.sentence);
   CHECK(failure.sentence == "");
-}
-
-TEST_CASE("a directory that may only be read: the save says so, and the older checkpoint stays") {
-  const sample::scratch scratch;
-  cairn::save(scratch.path("once"), tests::trained(1));
-  const auto read_only = fs::perms::owner_read | fs::perms::owner_exec | fs::perms::group_read | fs::perms::group_exec |
-                         fs::perms::others_read | fs::perms::others_exec;
-  fs::permissions(scratch.path(), read_only);
-  sample::failure failure, loading;
-  for (const bool durable : {false, true}) {
-    failure = tests::in_child([&] {
-      if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
-      cairn::save(scratch.path("once"), tests::trained(2), {.durable = durable});
-    });
-    INFO(failure.sentence);
-    CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path()));
-    CHECK(failure.says("Permission denied"));
-  }
-  loading = tests::in_child([&] {
-    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
-    tests::trainer fresh;
-    cairn::load(scratch.path("once"), fresh);
-    if (fresh != tests::trained(1)) ::_exit(2);
-  });
-  fs::permissions(scratch.path(), fs::perms::owner_all);
-  INFO(loading.sentence);
-  CHECK(loading.sentence.empty());
 }
 
 TEST_CASE("another process that saves to the same path keeps this one out, until it ends") {

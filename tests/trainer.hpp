@@ -2,7 +2,6 @@
 // States for the tests of saving and loading: a small trainer, and one that holds something of everything.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
@@ -16,7 +15,6 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <variant>
 #include <vector>
 

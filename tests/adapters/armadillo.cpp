@@ -3,7 +3,6 @@
 #include "cairn/adapters/armadillo.hpp"
 
 #include <complex>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

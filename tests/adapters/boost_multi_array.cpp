@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/boost_multi_array.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <vector>
 

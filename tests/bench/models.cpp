@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <numeric>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -245,15 +244,7 @@ TEST_CASE("optimizers") {
       expected.data()[i] = static_cast<float>(w);
     }
     CHECK((model.weight - start.weight).isApprox(expected - start.weight, 1e-3F));
-  }
-  SECTION("the first step of Adam has the length of its rate") {
-    auto model = start;
-    const adam optimizer{.rate = 0.01F};
-    auto state = optimizer.start(model);
-    optimizer.update(model, gradient, state);
-    const matrix step = start.weight - model.weight;
-    CHECK(step.isApprox(matrix(0.01F * gradient.weight.array().sign().matrix()), 1e-3F));
-    CHECK(state.steps == 1);
+    CHECK(state.steps == 4);
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "simulate/predict.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -78,13 +77,6 @@ std::vector<measured_write> saves_of(const write_cost& cost, double error = 0) {
 }
 
 }  // namespace
-
-TEST_CASE("a machine without costs takes no time") {
-  const auto of = simulate(uneven(), ideal());
-  CHECK(of.largest_share == 3'000'000);
-  CHECK(of.save() < 1e-200);
-  CHECK(of.load() < 1e-200);
-}
 
 TEST_CASE("one rank takes its bytes over each rate, and the costs") {
   auto on = ideal();
@@ -252,25 +244,6 @@ TEST_CASE("a faster machine is not slower, and a dearer one not faster") {
   }
 }
 
-TEST_CASE("each rate and cost counts") {
-  const auto plan = plan_of({bytes(3'000'000'000), bytes(1'000'000'000)}, 16);
-  const auto usual = simulate(plan, machine{});
-  for (const auto rate : rates) {
-    machine slow;
-    slow.*rate /= 1e6;
-    const auto of = simulate(plan, slow);
-    CHECK(of.save() + of.read + of.read_shared > 10 * (usual.save() + usual.read + usual.read_shared));
-  }
-  for (const auto cost : costs) {
-    machine dear;
-    dear.*cost += 1;
-    const auto of = simulate(plan, dear);
-    CHECK(of.save() > usual.save() + 1);
-    CHECK(of.read > usual.read + 1);
-    CHECK(of.read_shared > usual.read_shared + 1);
-  }
-}
-
 TEST_CASE("a state without bytes, and more ranks than bytes") {
   const auto none = simulate(plan_of({}, 4), machine{});
   CHECK(none.largest_share == 0);
@@ -359,10 +332,4 @@ TEST_CASE("a calibration without times is refused") {
   for (const double seconds :
        {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
     refused({{1, 1, 1}, {1, 1, seconds}}, "a write of a calibration takes");
-}
-
-TEST_CASE("the seconds of a write are those of the file, of the bytes and of the tensors") {
-  const write_cost cost{2e-3, 1e-9, 3e-6};
-  CHECK(cost.seconds(1'000'000, 1000) == Approx(2e-3 + 1e-3 + 3e-3));
-  CHECK(cost.seconds(0, 0) == Approx(2e-3));
 }

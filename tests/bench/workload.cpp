@@ -31,14 +31,6 @@ double seconds_of(const workload& job) { return std::accumulate(job.seconds.begi
 
 }  // namespace
 
-TEST_CASE("machine time: a second is a second") {
-  const auto job = falling(40);
-  const auto all = prices_of(objective::machine_time, job);
-  CHECK(all.work.front() == 0);
-  CHECK(all.work.back() == Approx(seconds_of(job)));
-  for (const double price : all.wait) CHECK(price == 1);
-}
-
 TEST_CASE("by the loss: work is worth its part of the fall, in the mean a second a second") {
   const auto job = falling(40);
   for (const auto what : {objective::progress, objective::exploratory, objective::coci}) {
@@ -85,37 +77,6 @@ TEST_CASE("no iterations are worth nothing; lists that do not go together are re
       sample::failure_of([] { (void)prices_of(objective::progress, {.seconds = {std::nan("")}}); }).says("takes nan"));
 }
 
-TEST_CASE("a workload has as many steps as iterations") {
-  CHECK(workload{}.steps() == 0);
-  CHECK(workload{.seconds = {1, 2, 3}, .loss = {4, 3, 2, 1}}.steps() == 3);
-}
-
-TEST_CASE("there is one worker where nothing is said, else as many as are said of each iteration") {
-  const workload alone{.seconds = {1, 2, 3}}, shrinking{.seconds = {1, 2, 3}, .workers = {4, 2, 1}};
-  for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(alone.workers_at(i) == 1);
-    CHECK(shrinking.workers_at(i) == shrinking.workers[i]);
-  }
-}
-
-TEST_CASE("a save takes its stall from the training, and a part of its time in the background") {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<double> number(0, 10);
-  for (int i = 0; i < 100; ++i) {
-    const save_times some{
-        .stall = number(random), .background = number(random), .slowdown = number(random) / 10, .restore = 7};
-    CHECK(some.of_a_save() >= some.stall);
-    CHECK(some.of_a_save() == Catch::Approx(some.stall + some.background * some.slowdown));
-    CHECK(save_times{.stall = some.stall, .background = some.background}.of_a_save() == some.stall);
-  }
-  CHECK(save_times{}.of_a_save() == 0);
-}
-
-TEST_CASE("all objectives are listed, once, in order") {
-  for (std::size_t i = 0; i < objectives.size(); ++i) CHECK(static_cast<std::size_t>(objectives[i]) == i);
-  CHECK(name(static_cast<objective>(objectives.size())) == "unknown");
-}
-
 TEST_CASE("each objective has a name of its own") {
   std::set<std::string_view> names;
   for (const auto each : objectives) {
@@ -124,4 +85,5 @@ TEST_CASE("each objective has a name of its own") {
   }
   CHECK(names.size() == objectives.size());
   CHECK(name(objective::machine_time) == "machine_time");
+  CHECK(name(static_cast<objective>(objectives.size())) == "unknown");
 }

@@ -55,91 +55,6 @@ std::vector<std::byte> decoded(const cairn::detail::leaf& whole, const cairn::de
 
 }  // namespace
 
-TEST_CASE("pieces without a rule are encoded without loss, strided or not, in any number of shards") {
-  std::mt19937 random(1);
-  auto state = chain::start(random, 5000);
-  auto leaves = cairn::detail::describe(state).leaves;
-  cairn::detail::leaf every_other;  // of the weights
-  every_other.path = "strided";
-  every_other.type = cairn::dtype::f32;
-  every_other.shape = {2500};
-  every_other.strides = {8};
-  every_other.memory = reinterpret_cast<std::byte*>(state.net.weight.data());
-  leaves.push_back(every_other);
-  for (const std::size_t count : {1U, 3U}) {
-    const auto [shards, done] = encode(leaves, cut(leaves, count), {{"*", codecs::lossless{}}});
-    CHECK_FALSE(done.is_delta);
-    CHECK(done.lost.empty());
-    std::size_t encoded = 0;
-    for (const auto& shard : shards)
-      for (const auto& piece : shard) {
-        if (!piece.how) continue;
-        ++encoded;
-        const auto& whole = leaves[piece.leaf];
-        CHECK(piece.how->codec == "lossless");
-        CHECK(piece.how->type == whole.type);
-        CHECK(piece.bytes.size() < piece.count * cairn::size_of(whole.type));
-        std::vector<std::byte> real(piece.count * cairn::size_of(whole.type));
-        cairn::detail::gather(whole, piece.first, real);
-        CHECK(decoded(whole, piece) == real);
-      }
-    CHECK(encoded >= 5);
-  }
-}
-
-TEST_CASE("small pieces and those under raw are left as they are") {
-  std::mt19937 random(2);
-  const auto state = chain::start(random, 5000);
-  const auto leaves = cairn::detail::describe(state).leaves;
-  const auto encoded = encode(leaves, cut(leaves, 1), {{"net.*", codecs::raw{}}, {"*", codecs::lossless{}}});
-  for (const auto& piece : encoded.shards[0]) {
-    const auto& path = leaves[piece.leaf].path;
-    INFO(path);
-    CHECK(!piece.how == (path == "step" || path.starts_with("net.")));
-    CHECK(piece.bytes.empty() == !piece.how);
-  }
-}
-
-TEST_CASE("the chain keeps what a reader will have, whatever the cuts and threads") {
-  for (const unsigned threads : {1U, 3U}) {
-    std::mt19937 random(3);
-    auto state = chain::start(random, 4000);
-    cairn::detail::delta_base chain;
-    std::map<std::string, std::vector<std::byte>> reader;
-    for (int save = 0; save < 6; ++save) {
-      chain::train(state, random);
-      const auto leaves = cairn::detail::describe(state).leaves;
-      const auto [shards, done] = encode(leaves, cut(leaves, 1 + static_cast<std::size_t>(save) % 3),
-                                         chain::mixed_rules(), &chain, save > 0, threads);
-      CHECK(done.is_delta == (save > 0));
-      CHECK(done.lost.empty() == (save == 0));
-      for (const auto& shard : shards)
-        for (const auto& piece : shard) {
-          const auto& whole = leaves[piece.leaf];
-          const auto width = cairn::size_of(whole.type);
-          auto& values = reader[whole.path];
-          values.resize(whole.bytes());
-          const std::span part(values.data() + piece.first * width, piece.count * width);
-          if (piece.how) {
-            const auto now = decoded(whole, piece, part);
-            std::memcpy(part.data(), now.data(), now.size());
-          } else {
-            std::memcpy(part.data(), whole.memory + piece.first * width, part.size());
-          }
-        }
-      for (const auto& leaf : leaves)
-        if (const auto* kept = chain.find(leaf.path, leaf.type, leaf.shape)) {
-          INFO(leaf.path << " in save " << save);
-          const auto bytes = kept->values.bytes();
-          CHECK(std::equal(bytes.begin(), bytes.end(), reader[leaf.path].begin()));
-        }
-      CHECK(chain.find("net.weight", cairn::dtype::f32, {4000}) != nullptr);
-      CHECK(chain.find("adam.m", cairn::dtype::f32, {4000}) != nullptr);
-      CHECK(chain.find("adam.v", cairn::dtype::f32, {4000}) == nullptr);
-    }
-  }
-}
-
 TEST_CASE("codecs get at least one thread, also where the option leaves the number to Cairn") {
   struct dividing {  // keeps the numbers of threads that it gets
     std::vector<unsigned>* given;
@@ -201,21 +116,6 @@ TEST_CASE("the pieces of a delta share their code tables, and the chain forgets 
         CHECK(chain.tables().all().size() <= 64 + most_in_save);  // 64: those that the chain keeps
       }
     }
-}
-
-TEST_CASE("a leaf that changes its shape is stored whole in a delta") {
-  std::mt19937 random(4);
-  auto state = chain::start(random, 4000);
-  cairn::detail::delta_base chain;
-  for (int save = 0; save < 2; ++save) {
-    const auto leaves = cairn::detail::describe(state).leaves;
-    const auto [shards, done] = encode(leaves, cut(leaves, 1), chain::mixed_rules(), &chain, save > 0);
-    CHECK(done.is_delta == (save > 0));
-    for (const auto& piece : shards[0])
-      if (piece.how && leaves[piece.leaf].path == "net.bias") CHECK_FALSE(piece.how->relative);
-    chain::train(state, random);
-    state.net.bias.resize(777);
-  }
 }
 
 TEST_CASE("staged pieces are encoded over their copies where room and codec allow it, and are not changed themselves") {
@@ -324,30 +224,4 @@ TEST_CASE("rules that are for no leaf are found: misspelled, or after one that t
   CHECK(unmatched(rules, {"model.layers.0", "optimizer.m", "step"}) == patterns{"model.layers.*", "optimiser.*"});
   CHECK(unmatched(rules, {}).size() == 4);
   CHECK(unmatched({}, {"a"}).empty());
-}
-
-TEST_CASE("a piece is written from the leaf, from its copy, or as its payload") {
-  const std::byte copy[16]{};
-  cairn::detail::leaf leaf;
-  leaf.type = cairn::dtype::f32;
-  leaf.shape = {10};
-  cairn::detail::shards_of<cairn::detail::encoded_piece> shards(2);
-  shards[0].push_back({{0, 0, 2}, {}, {}, {}});
-  shards[0].push_back({{0, 2, 4}, {}, copy, {}});
-  auto& encoded = shards[1].emplace_back(cairn::detail::encoded_piece{{0, 6, 4}, {}, {}, {}});
-  cairn::detail::page_buffer memory(5);
-  const auto* const payload = memory.bytes().data();
-  encoded.own({"mine", cairn::dtype::f32, {4}, false, {}}, std::move(memory), 3);
-  CHECK(shards[0][0].stored_bytes(leaf) == 8);
-  CHECK(shards[0][1].stored_bytes(leaf) == 16);
-  CHECK(encoded.stored_bytes(leaf) == 3);
-
-  const auto all = cairn::detail::for_writer(shards);
-  REQUIRE(all.size() == 2);
-  REQUIRE(all[0].size() == 2);
-  CHECK((all[0][0].bytes.empty() && all[0][0].how == nullptr));
-  CHECK((all[0][1].bytes.data() == copy && all[0][1].bytes.size() == 16 && all[0][1].how == nullptr));
-  const auto& written = all[1].at(0);
-  CHECK((written.bytes.data() == payload && written.bytes.size() == 3 && written.how == &*shards[1][0].how));
-  CHECK(static_cast<const cairn::detail::piece&>(written) == cairn::detail::piece{0, 6, 4});
 }

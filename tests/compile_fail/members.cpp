@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
-#include <memory>
+#include <string>
 #include <tuple>
 
 #include "cairn/state/describe.hpp"
@@ -22,13 +22,26 @@ struct with_anonymous_union {
   };
 };
 
+struct with_unnamed_union_type {
+  std::string text;
+  union {
+    int i;
+    float f;
+  } n;
+};
+
 // expect: a union does not say which member is alive
-void check(const with_union& s) { (void)describe(s); }            // here "n: number"
-void check(const with_anonymous_union& s) { (void)describe(s); }  // here "member 2 of with_anonymous_union"
+void check(const with_union& s) { (void)describe(s); }               // here "n: number"
+void check(const with_unnamed_union_type& s) { (void)describe(s); }  // here "n: |member 2 of with_unnamed_union_type"
+void check(const with_anonymous_union& s) { (void)describe(s); }     // here "member 2 of with_anonymous_union"
 
 struct with_bit_field {
   int step;
   unsigned done : 1;
+};
+struct with_late_bit_field {
+  int a, b, c, d, e, f, g, h, i, j;
+  unsigned k : 1;
 };
 struct __attribute__((packed)) with_packed {
   char kind;
@@ -36,8 +49,9 @@ struct __attribute__((packed)) with_packed {
 };
 
 // expect: a bit-field or a packed member has no address
-void check(const with_bit_field& s) { (void)describe(s); }  // here "member 2 of with_bit_field"
-void check(const with_packed& s) { (void)describe(s); }     // here "member (2|step) of with_packed"
+void check(const with_bit_field& s) { (void)describe(s); }       // here "member 2 of with_bit_field"
+void check(const with_late_bit_field& s) { (void)describe(s); }  // here "member 11 of with_late_bit_field"
+void check(const with_packed& s) { (void)describe(s); }          // here "member (2|step) of with_packed"
 
 struct layer {
   layer(int in, int out) : size(in * out) {}
@@ -60,9 +74,15 @@ struct with_const_reference {
   int step;
   const int& start;
 };
+struct with_own_reference {
+  int step = 1;
+  int& start = step;
+  int last = 2;
+};
 
 // expect: a reference member cannot be made by a load
 void check(const with_reference& s) { (void)describe(s); }        // here "member 1 of with_reference"
+void check(const with_own_reference& s) { (void)describe(s); }    // here "member 2 of with_own_reference"
 void check(const with_const_reference& s) { (void)describe(s); }  // here "with_const_reference"
 
 struct with_volatile {

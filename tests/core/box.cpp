@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/box.hpp"
+#include "cairn/core/strided.hpp"
+#include "cairn/core/reshape.hpp"
 
+#include <cstdint>
+#include <cstring>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -9,6 +14,8 @@
 #include "store/sample.hpp"
 
 using namespace cairn::detail;
+using cairn::extents;
+using cairn::reshaping;
 
 TEST_CASE("a box of any view is the elements with these indices") {
   std::mt19937_64 random(1);
@@ -111,4 +118,129 @@ TEST_CASE("the runs that two boxes, or a run and a box, have in common are those
     for_each_common_run(first, count, whole, b, add);
     CHECK(found == of_run);
   }
+}
+
+namespace {
+
+/// A view of random rank, shape and strides into `memory`, elements in their own places.
+cairn::detail::memory_view random_view(std::mt19937& random, std::vector<std::byte>& memory) {
+  const auto pick = [&](unsigned low, unsigned high) {
+    return low + static_cast<unsigned>(random()) % (high - low + 1);
+  };
+  constexpr cairn::dtype types[] = {cairn::dtype::u8, cairn::dtype::f16, cairn::dtype::f32, cairn::dtype::f64};
+  cairn::detail::memory_view view;
+  view.type = types[pick(0, 3)];
+  const unsigned rank = pick(0, 4);
+  for (unsigned d = 0; d < rank; ++d) view.shape.push_back(pick(1, 6));
+  std::vector<unsigned> order(rank);  // of the dimensions in memory, with gaps
+  std::iota(order.begin(), order.end(), 0U);
+  std::shuffle(order.begin(), order.end(), random);
+  auto step = static_cast<std::int64_t>(cairn::size_of(view.type));
+  view.strides.resize(rank);
+  for (const auto d : order) {
+    view.strides[d] = step;
+    step *= static_cast<std::int64_t>(view.shape[d]) + pick(0, 1);
+  }
+  if (rank == 0 || cairn::detail::is_packed(view.shape, view.strides, cairn::size_of(view.type))) view.strides.clear();
+  memory.resize(static_cast<std::size_t>(step));
+  for (auto& each : memory) each = static_cast<std::byte>(random());
+  view.memory = memory.data();
+  return view;
+}
+
+std::byte* element_at(const cairn::detail::memory_view& view, std::uint64_t index) {
+  const auto strides =
+      view.contiguous() ? cairn::detail::packed_strides(view.shape, cairn::size_of(view.type)) : view.strides;
+  std::byte* at = view.memory;
+  for (std::size_t d = view.shape.size(); d-- > 0; index /= view.shape[d])
+    at += static_cast<std::int64_t>(index % view.shape[d]) * strides[d];
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("any range gathers as element by element, and scatters back") {
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 3000; ++trial) {
+    std::vector<std::byte> memory;
+    const auto view = random_view(random, memory);
+    const std::size_t width = cairn::size_of(view.type);
+    const std::uint64_t first = random() % (view.count() + 1);
+    const std::uint64_t count = random() % (view.count() - first + 1);
+    std::vector<std::byte> expected(count * width);
+    for (std::uint64_t i = 0; i < count; ++i)
+      std::memcpy(expected.data() + i * width, element_at(view, first + i), width);
+    std::vector<std::byte> out(count * width);
+    cairn::detail::gather(view, first, out);
+    REQUIRE(out == expected);
+
+    auto copy = memory;
+    auto into = view;
+    into.memory = copy.data();
+    for (auto& each : out) each = static_cast<std::byte>(random());
+    cairn::detail::scatter(into, first, out);
+    std::vector<std::byte> back(out.size());
+    cairn::detail::gather(into, first, back);
+    REQUIRE(back == out);
+    std::size_t changed = 0;  // nothing outside of the range
+    for (std::uint64_t i = 0; i < view.count(); ++i)
+      if (i < first || i >= first + count) changed += std::memcmp(element_at(view, i), element_at(into, i), width) != 0;
+    REQUIRE(changed == 0);
+  }
+}
+
+TEST_CASE("strides that walk memory in order are packed") {
+  CHECK(cairn::detail::is_packed({2, 3}, {12, 4}, 4));
+  CHECK_FALSE(cairn::detail::is_packed({2, 3}, {4, 8}, 4));
+  CHECK(cairn::detail::is_packed({1, 3}, {99, 4}, 4));
+  CHECK(cairn::detail::is_packed({0, 3}, {1, 1}, 4));
+  CHECK(cairn::detail::packed_strides({2, 3, 4}, 8) == std::vector<std::int64_t>{96, 32, 8});
+}
+
+TEST_CASE("growing takes shapes that are as large in each dimension, any all of as many dimensions") {
+  using cairn::detail::is_reshapable;
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    extents from(random() % 4), to(random() % 4);
+    for (auto* const shape : {&from, &to})
+      for (auto& n : *shape) n = random() % 3;
+    bool fits = from.size() == to.size();
+    for (std::size_t d = 0; fits && d < from.size(); ++d) fits = from[d] <= to[d];
+    CHECK(is_reshapable(from, to, reshaping::none) == (from == to));
+    CHECK(is_reshapable(from, to, reshaping::grow) == fits);
+    CHECK(is_reshapable(from, to, reshaping::any) == (from.size() == to.size()));
+    CHECK((cairn::detail::reshaping_advice(from, to).find("grow") != std::string_view::npos) == fits);
+  }
+}
+
+TEST_CASE("an element and a container of one differ by a dimension of 1 in front") {
+  using cairn::detail::differ_by_container;
+  for (const auto& shape : {extents{}, extents{3}, extents{1, 2}}) {
+    extents held = shape;
+    held.insert(held.begin(), 1);
+    CHECK(differ_by_container(shape, held));
+    CHECK(differ_by_container(held, shape));
+    held.front() = 2;
+    CHECK_FALSE(differ_by_container(shape, held));
+    CHECK_FALSE(differ_by_container(shape, shape));
+  }
+  CHECK_FALSE(differ_by_container({2}, {2, 1}));
+  CHECK_FALSE(differ_by_container({2}, {1, 1, 2}));
+}
+
+TEST_CASE("the overlap of a view has the elements whose indices are in both shapes") {
+  std::vector<std::int32_t> numbers(5 * 7);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const cairn::detail::memory_view view{cairn::dtype::i32, {5, 7}, reinterpret_cast<std::byte*>(numbers.data()), {}};
+  for (std::uint64_t rows = 0; rows < 7; ++rows)
+    for (std::uint64_t columns = 0; columns < 9; ++columns) {
+      const auto part = cairn::detail::overlap_of(view, {rows, columns});
+      const std::uint64_t r = std::min<std::uint64_t>(rows, 5), c = std::min<std::uint64_t>(columns, 7);
+      CHECK(part.shape == extents{r, c});
+      std::vector<std::int32_t> found(r * c), expected;
+      cairn::detail::gather(part, 0, std::as_writable_bytes(std::span(found)));
+      for (std::uint64_t i = 0; i < r; ++i)
+        for (std::uint64_t j = 0; j < c; ++j) expected.push_back(static_cast<std::int32_t>(i * 7 + j));
+      CHECK(found == expected);
+    }
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/checksum.hpp"
+#include "cairn/core/shuffle.hpp"
 
+#include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -37,4 +40,12 @@ TEST_CASE("sixteen digits and back") {
 
 TEST_CASE("the checksum is XXH3-64 with seed 0") {
   CHECK(cairn::detail::to_hex(cairn::detail::checksum({})) == "2d06800538d394c2");
+}
+
+TEST_CASE("a number is drawn uniformly, not as a remainder") {
+  std::mt19937_64 random(5);
+  const std::uint64_t quarter = std::uint64_t{1} << 62;
+  int low = 0;  // plain remainders would give these twice as often as the others
+  for (int i = 0; i < 3000; ++i) low += cairn::detail::draw(random, 3 * quarter) < quarter;
+  CHECK(std::abs(low - 1000) < 150);
 }

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <limits>
 #include <random>
 
 #include "catch.hpp"

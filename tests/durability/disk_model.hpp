@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <random>
-#include <span>
 #include <string>
 #include <vector>
 

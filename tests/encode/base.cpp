@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/base.hpp"
+#include "cairn/encode/raw.hpp"
+#include "cairn/encode/choice.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <vector>
 
-#include "catch.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
-#include "cairn/encode/raw.hpp"
+#include "catch.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -86,4 +87,32 @@ TEST_CASE("copies share a codec") {
     CHECK(each.name() == "lossless");
     CHECK(each.uses_parent());
   }
+}
+
+TEST_CASE("raw decodes the elements themselves, and nothing else") {
+  const cairn::codecs::raw codec;
+  const std::vector<std::byte> payload(8, std::byte{7});
+  std::vector<std::byte> values(8);
+  codec.decode({.where = "f", .path = "a", .type = cairn::dtype::f32, .payload = payload, .values = values});
+  CHECK(values == payload);
+  codec.decode({.where = "f", .path = "a", .type = cairn::dtype::f32, .payload = {}, .values = {}});
+  values.resize(4);
+  CHECK_THROWS_WITH(
+      codec.decode({.where = "f", .path = "a", .type = cairn::dtype::f32, .payload = payload, .values = values}),
+      Catch::Matchers::ContainsSubstring("f: \"a\": has 8 bytes where its elements take 4"));
+}
+
+TEST_CASE("a payload's codec is found by name") {
+  for (const auto* name : {"raw", "lossless", "lc2", "lc3"})
+    CHECK(cairn::detail::codec_named(name, {}, "file").name() == name);
+  struct renamed : cairn::codecs::raw {
+    [[nodiscard]] std::string name() const { return "mine"; }
+  };
+  const cairn::codec_rules rules{{"nothing", renamed{}}};
+  CHECK(cairn::detail::codec_named("mine", rules, "file").name() == "mine");
+  const auto failure =
+      sample::failure_of([] { static_cast<void>(cairn::detail::codec_named("mine", {}, "run/shard")); });
+  CHECK(failure.code == cairn::errc::unsupported);
+  CHECK(failure.says("run/shard"));
+  CHECK(failure.says("\"mine\""));
 }

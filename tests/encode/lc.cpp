@@ -542,27 +542,6 @@ TEST_CASE("lc: any elements are decoded from the bytes that are asked for, of me
     }
 }
 
-TEST_CASE("lc: with ratios no second moment becomes zero, and none changes by more than a factor of two") {
-  std::mt19937 random(19);
-  for (const auto type : types)
-    for (const std::size_t n : {std::size_t{500}, std::size_t{100'000}}) {
-      bytes real(n * size_of(type));
-      for (std::size_t i = 0; i < n; ++i) put(real, type, i, std::exp(-0.001F * static_cast<float>(random() % 9000)));
-      chain c(type, real);
-      std::size_t quantized = 0;
-      for (int t = 0; t < 10; ++t) {
-        move_positive(real, type, random, 0.1F);
-        t % 2 == 0 ? c.save(lc<2>{.delta = delta_kind::ratio}, real, 2)
-                   : c.save(lc<3>{.delta = delta_kind::ratio}, real);
-        quantized += c.last.lost.has_value();
-        c.load(lc<2>{}, real);
-        REQUIRE(c.read == c.tracked);
-        REQUIRE(are_near(real, c.tracked, type));
-      }
-      CHECK(quantized == 10);
-    }
-}
-
 TEST_CASE("lc: any bytes are refused or decoded, and nothing else is written") {
   std::mt19937 random(20);
   for (const auto type : types) {

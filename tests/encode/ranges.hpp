@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <vector>
 
 #include "cairn/encode/base.hpp"

@@ -3,7 +3,6 @@
 // infinities not to exist.
 #include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>

@@ -3,11 +3,9 @@
 // either gives elements, or throws cairn::error that names file and leaf. All memory together is at most a few times
 // the bytes of the elements. runs: 1/5
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 #include <string>
-#include <vector>
 
 #include "../state/random_types.hpp"
 

@@ -37,22 +37,6 @@ std::vector<std::string> at_each(unsigned size, const std::function<std::string(
 
 std::string number_of(errc code) { return std::to_string(static_cast<int>(code)); }
 
-TEST_CASE("a team of one rank passes what its functions give and throw") {
-  team alone;
-  CHECK(alone.is_alone());
-  CHECK(alone.is_leader());
-  CHECK(alone.all([] { return 7; }) == 7);
-  CHECK_THROWS_AS(alone.all([]() -> int { throw 7; }), int);
-  CHECK(alone.from_leader([] { return "text"; }) == "text");
-  CHECK(alone.gather([] { return "text"; }) == std::vector<std::string>{"text"});
-  alone.require_same("all", "text");
-  alone.require_same_list("the state", {});
-  CHECK(alone.is_same(7));
-  CHECK(alone.all_gather(7) == std::vector<std::uint64_t>{7});
-  auto ranks = cairn::groups::threads::make(1);
-  CHECK(team(ranks[0], std::chrono::seconds(1)).is_alone());
-}
-
 TEST_CASE("all ranks succeed, or all throw the error of the lowest rank that has failed") {
   for (unsigned failing = 0; failing < 8; ++failing) {
     const auto said = at_each(3, [&](team& ranks) {
@@ -106,31 +90,6 @@ TEST_CASE("the leader's text is that of all ranks, as is its error") {
   CHECK(said == std::vector<std::string>(3, "threw " + number_of(errc::busy) + ": rank 0: taken"));
 }
 
-TEST_CASE("the leader gathers texts of any length, in order of rank") {
-  const auto said = at_each(4, [](team& ranks) {
-    std::string all;
-    for (const auto& each : ranks.gather([&] { return std::string(ranks.rank() * ranks.rank(), 'a'); }))
-      all += each + ";";
-    return all;
-  });
-  CHECK(said == std::vector<std::string>{";a;aaaa;aaaaaaaaa;", "", "", ""});
-}
-
-TEST_CASE("ranks whose texts differ are named with them") {
-  auto said = at_each(4, [](team& ranks) {
-    ranks.require_same("the call", "save");
-    return std::string("same");
-  });
-  CHECK(said == std::vector<std::string>(4, "same"));
-  said = at_each(4, [](team& ranks) {
-    ranks.require_same("the call", ranks.rank() == 2 ? "restore" : "save");
-    return std::string();
-  });
-  CHECK(said ==
-        std::vector<std::string>(4, "threw " + number_of(errc::mismatch) +
-                                        ": rank 0: the ranks differ in the call: rank 0: save, rank 2: restore"));
-}
-
 TEST_CASE("the first text that differs is named, wherever it is") {
   std::vector<std::string> texts;
   for (int i = 0; i < 100; ++i) texts.push_back("text " + std::to_string(i));
@@ -158,27 +117,6 @@ TEST_CASE("the first text that differs is named, wherever it is") {
             return std::string("same");
           }) == std::vector<std::string>(3, "same"));
   }
-}
-
-TEST_CASE("all ranks learn the numbers of all, and whether they are the same") {
-  const auto said = at_each(4, [&](team& ranks) {
-    std::string text;
-    for (const auto number : ranks.all_gather(10 + ranks.rank())) text += std::to_string(number) + " ";
-    return text + (ranks.is_same(5) ? "same " : "") + (ranks.is_same(ranks.rank() / 3) ? "" : "differ");
-  });
-  CHECK(said == std::vector<std::string>(4, "10 11 12 13 same differ"));
-}
-
-TEST_CASE("a round is under way until it is ended") {
-  const auto said = at_each(3, [&](team& ranks) {
-    const std::uint64_t mine[] = {ranks.rank(), 7};
-    ranks.begin_round(mine);
-    const bool was_in_round = ranks.is_in_round();
-    while (!ranks.test_round()) std::this_thread::yield();
-    const auto all = ranks.end_round();
-    return std::to_string(all[0]) + std::to_string(all[1]) + (was_in_round && !ranks.is_in_round() ? " ended" : "");
-  });
-  CHECK(said == std::vector<std::string>(3, "27 ended"));
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include "hostile/live_memory.hpp"
 
 #include <atomic>
-#include <cstdint>
 
 #include <malloc.h>
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Whatever name a file has in whatever field, a message is one line of bounded length that a terminal shows as it is.
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "cairn/cairn.hpp"

@@ -10,7 +10,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "interleavings/scheduler.hpp"

@@ -40,18 +40,6 @@ TEST_CASE("delays give all orders, each of them again", "[scheduler]") {
   CHECK(all.size() == 90);  // 6! / (2! 2! 2!)
 }
 
-TEST_CASE("few delays give few orders", "[scheduler]") {
-  std::vector<std::string> said;
-  for_all_delays(1, [&](const delays& chosen) {
-    std::vector<std::size_t> numbers;
-    said.push_back(say(with_delays(chosen, numbers)));
-    return numbers;
-  });
-  CHECK(said.front() == "aabbcc");
-  CHECK(std::set<std::string>(said.begin(), said.end()).size() == said.size());
-  CHECK(said.size() < 10);
-}
-
 TEST_CASE("a seed gives random priorities", "[scheduler]") {
   std::set<std::string> all;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
@@ -60,36 +48,6 @@ TEST_CASE("a seed gives random priorities", "[scheduler]") {
     all.insert(said);
   }
   CHECK(all.size() > 20);
-}
-
-TEST_CASE("a thread waits until another one has done something, and time passes while all sleep", "[scheduler]") {
-  std::vector<std::size_t> numbers;
-  std::string said;
-  bool is_done = false;
-  scheduler threads(with_delays({}, numbers), "a test");
-  threads.start(0, "waits", [&] {
-    threads.wait("the other one", [&] { return is_done; }, patience::forever);
-    said += "waited at " + std::to_string(static_cast<int>(threads.now()));
-  });
-  threads.start(0, "sleeps", [&] {
-    threads.pause(7);
-    threads.pause(5);
-    is_done = true;
-  });
-  threads.run();
-  CHECK(said == "waited at 12");
-}
-
-TEST_CASE("who waits in vain gives up", "[scheduler]") {
-  std::vector<std::size_t> numbers;
-  bool has_given_up = false;
-  scheduler threads(with_delays({}, numbers), "a test");
-  threads.start(0, "waits", [&] {
-    threads.wait("nothing", [] { return false; }, patience::while_it_helps);
-    has_given_up = threads.now() > 0;
-  });
-  threads.run();
-  CHECK(has_given_up);
 }
 
 TEST_CASE("the threads of a killed process stop where they are, and are unwound when all others have ended",

@@ -259,6 +259,14 @@ void check_invalid(const inputs& from, const std::string& text) {
   CHECK(failure.says(text));
 }
 
+void check_columns_refused(std::vector<record_columns> columns, const std::string& text) {
+  const auto failure = sample::failure_of([&] {
+    static_cast<void>(cairn::plan::detail::item_list({{6, 24, 1}, {12, 48, 2}, {7, 28, 1}}, std::move(columns)));
+  });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(failure.says(text));
+}
+
 }  // namespace
 
 TEST_CASE("plans of random trees: every element once, balanced, cut well, the same at every rank") {
@@ -535,4 +543,32 @@ TEST_CASE("a plan is the same in all builds") {
                                                  {{2, 0, 1000}, {5, 511000, 1489000}, {7, 0, 600000}, {9, 0, 1535000}},
                                                  {{4, 0, 2000}, {6, 0, 2000}, {8, 0, 3000}, {9, 1535000, 556000}},
                                                  {{9, 2091000, 909000}, {10, 0, 3000}, {11, 0, 900000}}});
+}
+
+TEST_CASE("columns that the leaves cannot have are refused") {
+  check_columns_refused({{0, 2, 5}}, "a column of 5 records has 6 elements");
+  check_columns_refused({{0, 3, 6}}, "a column of 6 records has 7 elements");
+  check_columns_refused({{0, 2, 0}}, "columns of 0 records");
+  check_columns_refused({{0, 1, 6}}, "cannot have 1 columns");
+  check_columns_refused({{2, 2, 1}}, "a plan of 3 leaves cannot have 2 columns of 1 records from leaf 2 on");
+  check_columns_refused({{4, 2, 1}}, "from leaf 4 on");
+  check_columns_refused({{0, 2, 6}, {1, 2, 1}}, "from leaf 1 on");
+}
+
+TEST_CASE("sizes of leaves, with rows along the slowest dimension that can be cut") {
+  const auto leaf_of = [](cairn::dtype type, cairn::extents shape) {
+    cairn::detail::leaf made;
+    made.type = type;
+    made.shape = std::move(shape);
+    return made;
+  };
+  const std::vector<cairn::detail::leaf> leaves{
+      leaf_of(cairn::dtype::f32, {6, 5, 2}), leaf_of(cairn::dtype::f64, {1, 1, 7, 3}), leaf_of(cairn::dtype::u8, {}),
+      leaf_of(cairn::dtype::bf16, {9}),      leaf_of(cairn::dtype::f32, {4, 0}),       leaf_of(cairn::dtype::f32, {1})};
+  const std::vector<std::vector<std::uint64_t>> wanted{{60, 240, 10}, {21, 168, 3}, {1, 1, 1},
+                                                       {9, 18, 1},    {0, 0, 1},    {1, 4, 1}};
+  const auto sizes = cairn::plan::sizes_of(leaves);
+  REQUIRE(sizes.size() == wanted.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    CHECK(std::vector{sizes[i].elements, sizes[i].bytes, sizes[i].row} == wanted[i]);
 }

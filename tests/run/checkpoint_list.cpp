@@ -37,49 +37,6 @@ struct listed {
 
 }  // namespace
 
-TEST_CASE("the newest step is that of the checkpoints that are there, and is read once until a refresh") {
-  listed on;
-  CHECK(on.list.newest_step() == 0);
-  on.save(7);
-  CHECK(on.list.newest_step() == 0);
-  on.list.refresh();
-  CHECK(on.list.newest_step() == 7);
-  tests::save_as(on.store, "other", 1);  // not named by step
-  on.list.refresh();
-  CHECK(on.list.newest_step() == 7);
-  CHECK(on.list.steps() == steps{7});
-  on.save(9);
-  cairn::load_report restored;
-  restored.name = checkpoint_name(7);
-  restored.step = 7;
-  restored.skipped = {{checkpoint_name(9), "damaged"}};
-  on.list.restored(restored);
-  CHECK(on.list.newest_step() == 7);
-  restored.name = checkpoint_name(9);
-  restored.skipped.clear();
-  on.list.restored(restored);
-  CHECK(on.list.newest_step() == 9);
-  CHECK_NOTHROW(on.list.refuse_earlier(9, 9));
-  CHECK(sample::failure_of([&] { on.list.refuse_earlier(8, 9); }).code == errc::stale);
-}
-
-TEST_CASE("later checkpoints make way for a save only where that is said, down to where the run continues") {
-  listed on;
-  for (const std::uint64_t step : {2U, 5U, 9U}) on.save(step);
-  cairn::load_report restored;
-  restored.name = checkpoint_name(2);
-  restored.step = 2;
-  on.list.restored(restored);
-  CHECK(sample::failure_of([&] { on.list.make_way(8); }).code == errc::stale);
-  on.options.on_older_step = cairn::when_older::replace;
-  on.list.make_way(9);  // later than the restored one
-  CHECK(on.list.steps() == steps{2});
-  on.save(6);
-  on.list.restored(std::nullopt);
-  on.list.make_way(1);
-  CHECK(on.list.steps().empty());
-}
-
 TEST_CASE("a checkpoint under the name of another step is kept for a person to look at, and does not count") {
   listed on;
   on.options.keep_last = 1;

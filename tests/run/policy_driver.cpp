@@ -78,155 +78,6 @@ cairn::restart restart_with(cairn::policy_memory notes) {
 
 }  // namespace
 
-TEST_CASE("a moment has what the trainer says of its step, and seconds since the run began") {
-  const recording_policy policy;
-  const stopwatch outer;
-  policy_driver driver(policy);
-  work();
-  CHECK_FALSE(driver.ask({.step = 5, .loss = 0.25, .workers = 3}, true));
-  CHECK_FALSE(driver.ask({.step = 6}, false));
-  const auto& asked = policy.log->asked;
-  REQUIRE(asked.size() == 2);
-  CHECK(asked[0].step == 5);
-  CHECK(asked[0].loss == 0.25);
-  CHECK(asked[0].workers == 3);
-  CHECK(asked[0].is_saving);
-  CHECK(asked[0].saved_step == 0);
-  CHECK(asked[0].saved_seconds == 0);
-  CHECK(asked[0].seconds >= 1e-3);
-  CHECK(asked[0].iteration_seconds == asked[0].seconds);
-  CHECK(asked[1].step == 6);
-  CHECK_FALSE(asked[1].loss);
-  CHECK(asked[1].workers == 1);
-  CHECK_FALSE(asked[1].is_saving);
-  CHECK(asked[1].seconds >= asked[0].seconds);
-  CHECK(asked[1].seconds <= outer.seconds());
-  CHECK(asked[1].iteration_seconds == asked[1].seconds - asked[0].seconds);
-}
-
-TEST_CASE("an iteration does not include the pause before it") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  for (int i = 0; i < 5; ++i) {
-    double end = 0;
-    {
-      const policy_driver::pause stalled(driver);
-      work();
-      end = driver.seconds();
-    }
-    static_cast<void>(driver.ask({.step = 1}, false));
-    const auto& now = policy.log->asked.back();
-    CHECK(now.iteration_seconds <= now.seconds - end);
-    work();
-    static_cast<void>(driver.ask({.step = 2}, false));
-    CHECK(policy.log->asked.back().iteration_seconds >= 1e-3);
-  }
-}
-
-TEST_CASE("a pause ends when an exception leaves it too") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  double end = 0;
-  try {
-    const policy_driver::pause stalled(driver);
-    work();
-    end = driver.seconds();
-    throw 1;
-  } catch (int) {
-  }
-  static_cast<void>(driver.ask({.step = 1}, false));
-  CHECK(policy.log->asked[0].iteration_seconds <= policy.log->asked[0].seconds - end);
-}
-
-TEST_CASE("the newest checkpoint is that of the newest save that began, and that of the record when the save fails") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  cairn::detail::run_record record(nobody);
-  const auto ask = [&] {
-    static_cast<void>(driver.ask({.step = 9}, false));
-    return policy.log->asked.back();
-  };
-  CHECK(ask().saved_step == 0);
-  driver.set_newest({.step = 4, .began = 1, .copied = 2});
-  CHECK(driver.saved_step() == 4);
-  CHECK(ask().saved_step == 4);
-  CHECK(ask().saved_seconds == 2);
-  driver.set_newest({.step = 6, .began = 7, .copied = 8});
-  CHECK(ask().saved_step == 6);
-  CHECK(ask().saved_seconds == 8);
-  record.published({.step = 4, .seconds = 2});
-  driver.fall_back(record);
-  CHECK(ask().saved_step == 4);
-  CHECK(ask().saved_seconds == 2);
-  driver.fall_back(cairn::detail::run_record(nobody));
-  CHECK(ask().saved_step == 0);
-  CHECK(ask().saved_seconds == 0);
-}
-
-TEST_CASE("a published save is reported with its costs, once, if it is the newest one") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  cairn::detail::run_record record(nobody);
-  driver.set_newest({.step = 4, .stall_seconds = 0.125});
-  record.published({.step = 4});  // of an earlier process
-  driver.learn(record);
-  record.published(published_at(3));
-  driver.learn(record);
-  CHECK(policy.log->saved.empty());
-  record.published(published_at(4));
-  driver.learn(record);
-  driver.learn(record);
-  REQUIRE(policy.log->saved.size() == 1);
-  const auto& cost = policy.log->saved[0];
-  CHECK(cost.step == 4);
-  CHECK(cost.kind == cairn::save_kind::delta);
-  CHECK(cost.stall_seconds == 0.125);
-  CHECK(cost.background_seconds == 3);
-  CHECK(cost.encode_seconds == 1);
-  CHECK(cost.write_seconds == 2);
-  CHECK(cost.bytes == 70);
-  CHECK(cost.state_bytes == 100);
-}
-
-TEST_CASE("background time does not include what the trainer waited for") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  cairn::detail::run_record record(nobody);
-  const auto background_of = [&](const save_timeline& times, const published_save& published) {
-    driver.set_newest(times);
-    record.published(published);
-    driver.learn(record);
-    return policy.log->saved.back().background_seconds;
-  };
-  CHECK(background_of({.step = 4, .stall_seconds = 3.5}, published_at(4, 3, true)) == 0);  // in the foreground
-  CHECK(policy.log->saved.back().stall_seconds == 3.5);
-  CHECK(background_of({.step = 5, .began = 10, .copied = 11}, published_at(5, 3)) == 2);  // copied in parts
-  CHECK(background_of({.step = 6, .began = 10, .copied = 14}, published_at(6, 3)) == 0);
-  CHECK(background_of({.step = 7, .began = 10, .copied = 10}, published_at(7, 3)) == 3);
-}
-
-TEST_CASE("a run that continues recalls, then is told that it restarted, and its clock starts again") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  work();
-  const stopwatch outer;
-  const cairn::policy_memory notes{{"mine", {1, 2}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}};
-  driver.restored(loaded(7, notes), unheard);
-  CHECK(policy.log->order == order{"recalled", "restarted"});
-  CHECK(policy.log->recalled[0] == notes);
-  CHECK(policy.log->restarted[0].step == 7);
-  CHECK(policy.log->restarted[0].restore_seconds == 0.5);
-  CHECK(policy.log->restarted[0].after_failure);
-  CHECK(policy.log->restarted[0].away_seconds > 59);
-  CHECK(policy.log->restarted[0].away_seconds < 3600);
-  static_cast<void>(driver.ask({.step = 8}, false));
-  const auto& now = policy.log->asked[0];
-  CHECK(now.saved_step == 7);
-  CHECK(now.saved_seconds == 0);
-  CHECK(now.seconds <= outer.seconds());
-  CHECK(now.iteration_seconds <= now.seconds);
-}
-
 TEST_CASE(
     "a restart is after a failure unless the run could have ended with its checkpoint; without a note none is known") {
   CHECK(restart_with({{"in_peace", {0}}}).after_failure);
@@ -253,22 +104,6 @@ TEST_CASE("the time away is a number of seconds whatever the wall clock says") {
   CHECK(restart_with({{"copied_at", {wall_clock() - 1e6}}}).away_seconds == Approx(1e6));
 }
 
-TEST_CASE("a process that goes back to a checkpoint of its own recalls nothing and counts no failure") {
-  const recording_policy policy;
-  policy_driver driver(policy);
-  work();
-  static_cast<void>(driver.ask({.step = 8}, false));
-  driver.set_newest({.step = 8});
-  driver.restored(loaded(8, {{"mine", {1}}, {"copied_at", {wall_clock() - 60}}, {"in_peace", {0}}}), unheard);
-  CHECK(policy.log->order == order{"asked", "restarted"});
-  CHECK_FALSE(policy.log->restarted[0].after_failure);
-  CHECK(policy.log->restarted[0].away_seconds == 0);
-  static_cast<void>(driver.ask({.step = 9}, false));
-  CHECK(policy.log->asked.back().saved_step == 8);
-  CHECK(policy.log->asked.back().saved_seconds == 0);
-  CHECK(policy.log->asked.back().iteration_seconds == policy.log->asked.back().seconds);
-}
-
 TEST_CASE("the event of a hook that throws has the path of the store") {
   std::vector<cairn::event> events;
   const cairn::observer note = [&](const cairn::event& what) { events.push_back(what); };
@@ -282,37 +117,8 @@ TEST_CASE("the event of a hook that throws has the path of the store") {
   CHECK(events[0].step == 7);
 }
 
-TEST_CASE("notes are what the policy remembers, when that was, and whether the run may end there") {
-  recording_policy policy;
-  policy.remembers = [] { return cairn::policy_memory{{"mine", {1, 2}}}; };
-  const policy_driver driver(policy);
-  for (const bool ends_run : {false, true}) {
-    const double before = wall_clock();
-    auto notes = driver.notes(7, ends_run, unheard);
-    CHECK(notes.size() == 3);
-    CHECK(notes["mine"] == std::vector<double>{1, 2});
-    CHECK(notes["in_peace"] == std::vector<double>{ends_run ? 1.0 : 0.0});
-    REQUIRE(notes["copied_at"].size() == 1);
-    CHECK(notes["copied_at"][0] >= before);
-    CHECK(notes["copied_at"][0] <= wall_clock());
-    CHECK(restart_with(notes).after_failure == !ends_run);
-  }
-}
-
 TEST_CASE("a policy that remembers nothing and has no restarted leaves no notes") {
   CHECK(policy_driver(plain_policy()).notes(7, false, unheard).empty());
-}
-
-TEST_CASE(
-    "a policy with restarted that remembers nothing: the notes say when the run stopped, and whether it may have "
-    "ended") {
-  for (const auto& policy : {cairn::any_policy(only_restarted()), cairn::any_policy(recording_policy())})
-    for (const bool ends_run : {false, true}) {
-      const auto notes = policy_driver(policy).notes(7, ends_run, unheard);
-      CHECK(notes.size() == 2);
-      CHECK(notes.contains("copied_at"));
-      CHECK(restart_with(notes).after_failure == !ends_run);
-    }
 }
 
 TEST_CASE(

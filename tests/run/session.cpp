@@ -501,6 +501,10 @@ TEST_CASE("a save in the background has a handle: done, wait, report") {
                              .on_destruction = cairn::when_destroyed::cancel,
                              .on_failure = cairn::when_failed::keep_training});
     none = run.step(trained(0), {.step = 0}).save;
+    CHECK_FALSE(none);
+    CHECK(none.done());
+    none.wait();
+    CHECK(sample::failure_of([&] { static_cast<void>(none.get()); }).code == errc::invalid);
     gated.entrance->close();
     saved = run.step(trained(1), {.step = 1}).save;
     REQUIRE(saved);

@@ -48,32 +48,6 @@ save_job job_of(const model& state, unsigned rank) {
   return job;
 }
 
-TEST_CASE("the state that a rank alone has comes last, and the rest does not depend on the rank") {
-  model state{{1, 2, 3}, {{{{1}, {2, 3}}, 7}}, {{"rank1", {{1, 2}}}}, 0.5, 9};
-  const auto first = job_of(state, 1);
-  const auto& leaves = first.what.leaves;
-  REQUIRE(leaves.size() > first.common_leaves);
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    INFO(leaves[i].path);
-    const bool is_own = leaves[i].path.find("data.rank1") == 0 || leaves[i].path.find("seeds.rank1.rank1") == 0;
-    CHECK(is_own == (i >= first.common_leaves));
-  }
-  for (const auto& [path, entry] : first.own_structure) CHECK(path.find("data.rank1") == 0);
-  CHECK_FALSE(first.own_structure.empty());
-
-  state.data.value = {{{1}, {}, {3}}, 8};
-  state.seeds["rank1"].value = {3, 4, 5};
-  const auto second = job_of(state, 11);
-  CHECK(second.common_hash == first.common_hash);
-  CHECK(common_texts(second) == common_texts(first));
-  CHECK(common_leaves(second).size() == common_leaves(first).size());
-
-  state.rate.reset();  // structure, and no leaf
-  const auto third = job_of(state, 1);
-  CHECK(third.common_hash != first.common_hash);
-  CHECK(common_texts(third) != common_texts(first));
-}
-
 struct pair {
   float a = 0, b = 0;
 };
@@ -117,17 +91,6 @@ TEST_CASE("an object of all ranks cannot come first in the state of one") {
   CHECK(separated(own_first{{shared}, {{"a", other}}}, 2) == 1);
   CHECK(separated(own_first{{shared}, {{"a", other}, {"b", shared}}}, 1) == 1);  // one rank: at one path in any case
   CHECK(separated(own_last{shared, {{shared, other, other}}}, 2) == 1);
-}
-
-TEST_CASE("boxes of larger arrays are a rank's own") {
-  save_job job;
-  job.what.leaves.resize(2);
-  job.what.leaves[0].path = "box";
-  job.what.leaves[0].place = std::make_shared<cairn::detail::box_place>();
-  job.what.leaves[1].path = "whole";
-  separate_own(job, 0);
-  CHECK(job.common_leaves == 1);
-  CHECK(job.what.leaves.front().path == "whole");
 }
 
 save_job two_leaves(std::uint64_t first, std::uint64_t second) {
@@ -187,38 +150,6 @@ struct particle {
   double mass = 0;
   std::uint8_t kind = 0;
 };
-
-TEST_CASE("columns of records are cut at the same record, also by the bytes that were stored") {
-  struct {
-    std::vector<float> weights = std::vector<float>(100'000);
-    std::vector<particle> particles = std::vector<particle>(300'000);
-  } state;
-  save_job job;
-  job.what = cairn::detail::describe(state);
-  cairn::detail::separate_own(job, 0);
-  REQUIRE(job.common_leaves == 4);
-  share_planner planner;
-  const std::uint64_t weights[] = {1, 2, 1};
-  planner.set_weights(weights);
-  const auto check = [&] {
-    const auto plan = planner.plan_for(job);
-    std::uint64_t records = 0;
-    for (std::size_t rank = 0; rank < 3; ++rank) {
-      const auto pieces = plan.pieces_of(rank);
-      REQUIRE(pieces.size() >= 3);
-      const auto &at = pieces[pieces.size() - 3], &mass = pieces[pieces.size() - 2], &kind = pieces.back();
-      CHECK(kind == cairn::detail::piece{3, records, kind.count});
-      CHECK(mass == cairn::detail::piece{2, records, kind.count});
-      CHECK(at == cairn::detail::piece{1, 3 * records, 3 * kind.count});
-      records += kind.count;
-    }
-    CHECK(records == 300'000);
-    return plan.pieces_of(2).back().count;
-  };
-  CHECK(check() / 1000 == 79);  // a quarter of 6.7 MB, at 21 bytes
-  planner.saved(job, {400'000, 3'000'000, 10'000, 0, 0, 0, 0});
-  CHECK(check() / 1000 == 84);  // a quarter of 3.41 MB
-}
 
 TEST_CASE("a rank that has more state of its own writes less of the common one, and always all of its own") {
   auto job = two_leaves(1'000'000, 1'000'000);

@@ -200,20 +200,6 @@ TEST_CASE("the memory is reused for the next copy, and grows if that is larger")
   CHECK(first[0][0].copy == second[0][0].copy);
 }
 
-TEST_CASE("leaves that own their memory are not copied again") {
-  struct {
-    std::set<int> sorted{3, 1, 2};
-    std::mt19937 engine;
-    std::vector<float> values = std::vector<float>(100, 1.0F);
-  } state;
-  staging copies([](const cairn::detail::leaf&, std::size_t) { return 0; });
-  const auto leaves = cairn::detail::describe(state).leaves;
-  const auto planned = cairn::detail::plan_staging(copies, leaves, 1, std::nullopt);
-  CHECK(planned.bytes == 400);
-  const auto shards = copies.copy(leaves, planned.shards, 1);
-  for (const auto& each : shards[0]) CHECK((each.copy != nullptr) == (leaves[each.leaf].path == "values"));
-}
-
 TEST_CASE("a state without elements takes no memory") {
   staging copies([](const cairn::detail::leaf&, std::size_t) { return 0; });
   const std::vector<float> none;

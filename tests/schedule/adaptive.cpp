@@ -365,18 +365,6 @@ TEST_CASE("a stall that is told needs no probe") {
   CHECK(machine.saves[0] > 30);
 }
 
-TEST_CASE("what it has learned is there again after a restart") {
-  run before{optimal()};
-  before.go(500);
-  run after{optimal()};
-  after.policy.recall(before.policy.remember());
-  after.policy.restarted({.step = 500, .after_failure = false});
-  after.now = {.step = 500, .saved_step = 500};
-  after.go(400);
-  REQUIRE_FALSE(after.saves.empty());
-  CHECK(after.saves[0] > 500 + cairn::schedule::probe_steps);  // it need not probe
-}
-
 TEST_CASE("a restore in the same process: the next save is due a whole interval later") {
   adaptive policy({.mtbf = certain, .stall = std::chrono::duration<double>(1)});
   moment now;

@@ -144,3 +144,41 @@ TEST_CASE("an any_policy of an any_policy is a copy of it, and may be assigned t
   CHECK(second.should_save(with_loss(0.25)).save);
   CHECK(first.should_save(with_loss(0.25)).save);
 }
+
+namespace {
+
+struct cost {};
+
+struct none {};
+struct right {
+  void saved(const cost&) {}
+};
+struct overloaded {
+  void saved(int) {}
+  void saved(const char*) {}
+};
+struct generic {
+  template <class T>
+  void saved(T) {}
+};
+class hidden {
+  [[maybe_unused]] void saved(const cost&) {}
+};
+struct inherited : hidden {};
+struct number {
+  bool saved = false;
+};
+struct last final {
+  void saved() {}
+};
+struct last_none final {};
+
+}  // namespace
+
+using cairn::detail::has_function_saved;
+static_assert(!has_function_saved<none> && !has_function_saved<last_none>);
+static_assert(has_function_saved<right> && has_function_saved<overloaded> && has_function_saved<generic>);
+static_assert(has_function_saved<hidden> && has_function_saved<inherited> && has_function_saved<last>);
+static_assert(!has_function_saved<number>);
+static_assert(!cairn::detail::has_function_recall<right> && !cairn::detail::has_function_remember<right> &&
+              !cairn::detail::has_function_restarted<right>);

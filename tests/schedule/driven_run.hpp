@@ -9,7 +9,6 @@
 #include <limits>
 #include <optional>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "cairn/schedule/base.hpp"

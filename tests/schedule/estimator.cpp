@@ -3,7 +3,6 @@
 
 #include <random>
 #include <set>
-#include <vector>
 
 #include "catch.hpp"
 

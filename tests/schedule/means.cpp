@@ -88,21 +88,6 @@ TEST_CASE("a running mean is what it was after a restart, and recalls no nonsens
   CHECK(mean.mean() == 2);
 }
 
-TEST_CASE("without a clip a running mean adds up to the sum of its values") {
-  std::mt19937 random(1);
-  running_mean mean(infinite), clipped;
-  double sum = 0, of_means = 0;
-  for (int i = 0; i < 10'000; ++i) {
-    const double value = random() % 10 == 0 ? 10 : 0.1;
-    mean.add(value);
-    clipped.add(value);
-    sum += value;
-    of_means += mean.mean();
-  }
-  CHECK(of_means == Approx(sum).epsilon(0.02));
-  CHECK(clipped.mean() < 0.5);
-}
-
 TEST_CASE(
     "a budget: the least interval for the mean of a kind, in which one save counts for an hour's budget at most") {
   save_budget budget(2);

@@ -60,12 +60,6 @@ TEST_CASE("with failures enough it is the mean time between them, wherever the p
   }
 }
 
-TEST_CASE("three failures tell more than a prior of another order of magnitude") {
-  const double learned = after({8, 8, 8}).seconds();
-  CHECK(learned > 4);
-  CHECK(learned < 40);
-}
-
 TEST_CASE("the rate falls as long as nothing fails, and rises with each failure") {
   mtbf_estimate estimate;
   double before = estimate.rate();

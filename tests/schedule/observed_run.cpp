@@ -9,7 +9,6 @@
 namespace {
 
 using cairn::moment;
-using cairn::schedule::longest_interval;
 using cairn::schedule::observed_run;
 using cairn::schedule::time_since_save;
 using Catch::Approx;
@@ -64,102 +63,6 @@ TEST_CASE("time since a save begins again with every save, after its stall") {
   time.observe({.step = 8, .seconds = 15.5, .saved_step = 8, .saved_seconds = 15.5, .iteration_seconds = 1});
   CHECK(time.seconds() == 0);
   CHECK(time.observe({.step = 10, .seconds = 19, .saved_step = 9, .saved_seconds = 17}) == 2);
-}
-
-TEST_CASE("a save takes its stall and what it slows the training down by, or what is given") {
-  observed_run run;
-  CHECK_FALSE(run.save_seconds());
-  run.observe({.step = 1, .iteration_seconds = 1});
-  run.observe({.step = 2, .iteration_seconds = 3, .is_saving = true});
-  run.saved({.stall_seconds = 3, .background_seconds = 10});
-  CHECK(*run.save_seconds() == Approx(3 + 2).epsilon(0.02));
-  CHECK(run.background_seconds() == 10);
-
-  observed_run known({}, seconds{7});
-  known.saved({.stall_seconds = 3});
-  CHECK(*known.save_seconds() == 7);
-  CHECK(*observed_run({}, seconds{-7}).save_seconds() == 0);
-  CHECK_FALSE(observed_run({}, std::chrono::duration<double>(no_number)).save_seconds());
-}
-
-TEST_CASE("the job's MTBF is a worker's by their number; work and stalls count, a step once") {
-  cairn::schedule::mtbf_estimate learned;
-  const auto agrees = [&](const observed_run& run) { return run.mtbf() == Approx(learned.seconds() / 4); };
-  observed_run run;
-  const moment now{.step = 1, .iteration_seconds = 50, .workers = 4};
-  run.observe(now);
-  run.observe(now);
-  learned.worked(4 * 50);
-  CHECK(agrees(run));
-  run.saved({.stall_seconds = 25});
-  learned.worked(4 * 25);
-  CHECK(agrees(run));
-  run.restarted({.after_failure = false, .away_seconds = 10});
-  CHECK(agrees(run));
-  run.restarted({.after_failure = true, .away_seconds = 30});
-  learned.worked(4 * 30);
-  learned.failed();
-  CHECK(agrees(run));
-  for (const double bad : {0.0, -1.0, no_number, infinite}) {
-    run.observe({.step = 2, .workers = bad});
-    CHECK(run.workers() == 1);
-  }
-}
-
-TEST_CASE("no save of a saved step, and none while another runs, unless that takes too long") {
-  observed_run run;
-  run.observe({.step = 5, .seconds = 1, .saved_step = 5});
-  CHECK_FALSE(run.may_save());
-  run.observe({.step = 6, .seconds = 2, .saved_step = 5});
-  CHECK(run.may_save());
-  run.observe({.step = 7, .seconds = 3, .saved_step = 5, .is_saving = true});
-  CHECK_FALSE(run.may_save());
-  run.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 5, .is_saving = true});
-  CHECK(run.may_save());
-  CHECK(run.is_due(longest_interval));
-  observed_run patient({}, {}, 2 * longest_interval);
-  patient.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 5, .is_saving = true});
-  CHECK_FALSE(patient.is_due(longest_interval));
-  run.observe({.step = 8, .seconds = longest_interval + 1, .saved_step = 8});
-  CHECK_FALSE(run.is_due(0));
-  CHECK_FALSE(run.is_probe_due(0));
-}
-
-TEST_CASE("probes come after n steps of the run, then each time that these have doubled") {
-  observed_run run;
-  std::vector<std::uint64_t> probes;
-  moment now{.step = 1000, .saved_step = 1000};
-  while (now.step < 1100) {
-    now.step += 1;
-    run.observe(now);
-    if (!run.is_probe_due(10)) continue;
-    probes.push_back(now.step);
-    now.saved_step = now.step;
-  }
-  CHECK(probes == std::vector<std::uint64_t>{1010, 1020, 1040, 1080});
-}
-
-TEST_CASE("the number of workers is remembered: all of them worked until the failure") {
-  observed_run run, restored;
-  cairn::schedule::mtbf_estimate expected;
-  run.observe({.step = 1, .iteration_seconds = 50, .workers = 4});
-  cairn::policy_memory memory;
-  run.remember(memory);
-  restored.recall(memory);
-  restored.restarted({.away_seconds = 1000});
-  expected.worked(50, 4);
-  expected.restarted({.away_seconds = 1000}, 4);
-  CHECK(restored.mtbf() == Approx(expected.seconds() / 4));
-}
-
-TEST_CASE("work since a checkpoint is lost by going back to it") {
-  observed_run run;
-  run.observe({.step = 4, .seconds = 4, .saved_step = 3, .saved_seconds = 3, .iteration_seconds = 1});
-  run.observe({.step = 5, .seconds = 54, .saved_step = 3, .saved_seconds = 3, .iteration_seconds = 50});
-  CHECK(run.since_save() == 51);
-  run.restarted({.step = 3, .after_failure = false});
-  run.observe({.step = 4, .seconds = 1, .saved_step = 3, .saved_seconds = 0, .iteration_seconds = 1});
-  CHECK(run.since_save() == 1);
 }
 
 TEST_CASE("after a failure a run had worked no longer than from one save to the next and until that was published") {
@@ -234,24 +137,6 @@ save_cost stall(save_kind kind, double waited, double background = 0) {
 
 }  // namespace
 
-TEST_CASE("iterations beside saves tell what a second of saving takes from the training") {
-  iteration_times times;
-  CHECK(times.seconds() == 0);
-  CHECK(times.slowdown() == 0);
-  times.observe({.iteration_seconds = 4, .is_saving = true});
-  CHECK(times.seconds() == 4);
-  CHECK(times.slowdown() == 0);
-  times.observe({.iteration_seconds = 4});  // in which that save ended
-  times.observe({.iteration_seconds = 3});
-  CHECK(times.seconds() == 3);
-  times.observe({.iteration_seconds = 4, .is_saving = true});
-  times.observe({.iteration_seconds = 3.5});
-  times.saved(6);
-  CHECK(times.slowdown() == Approx(1.5 / 6).epsilon(0.05));
-  times.observe({.iteration_seconds = 30});  // for another reason
-  CHECK(times.slowdown() == Approx(1.5 / 6).epsilon(0.05));
-}
-
 TEST_CASE("a save that is published within one iteration is noticed, and what iterations vary by themselves is not") {
   iteration_times times;
   std::mt19937 random(1);
@@ -287,32 +172,6 @@ TEST_CASE("iteration times pass over what is no time, and are remembered") {
   for (const auto& bad : {std::vector<double>{1}, {1, no_number}, {infinite, 1}, {1, -1}})
     restored.recall({{"slowdown", bad}});
   CHECK(restored.slowdown() == times.slowdown());
-}
-
-TEST_CASE("costs are told apart by kind") {
-  observed_costs costs;
-  CHECK_FALSE(costs.mean());
-  costs.observe({.kind = save_kind::whole,
-                 .stall_seconds = 1,
-                 .background_seconds = 2,
-                 .encode_seconds = 3,
-                 .write_seconds = 4,
-                 .bytes = 5,
-                 .state_bytes = 6});
-  costs.observe(stall(save_kind::delta, 3));
-  costs.observe(stall(save_kind::delta, 5, 6));
-  CHECK_FALSE(costs.mean(save_kind::raw));
-  REQUIRE(costs.mean(save_kind::whole));
-  CHECK(costs.mean(save_kind::whole)->stall_seconds == 1);
-  CHECK(costs.mean(save_kind::whole)->background_seconds == 2);
-  CHECK(costs.mean(save_kind::whole)->encode_seconds == 3);
-  CHECK(costs.mean(save_kind::whole)->write_seconds == 4);
-  CHECK(costs.mean(save_kind::whole)->bytes == 5);
-  CHECK(costs.mean(save_kind::whole)->state_bytes == 6);
-  CHECK(costs.mean(save_kind::delta)->stall_seconds == 4);
-  CHECK(costs.count(save_kind::delta) == 2);
-  CHECK(costs.mean()->stall_seconds == Approx(3));
-  CHECK(costs.mean()->background_seconds == Approx((2 + 2 * 3) / 3.0));
 }
 
 TEST_CASE("a save whose stall is no number does not count") {

@@ -78,24 +78,6 @@ TEST_CASE("names that occur twice are numbered, also where another name looks li
   CHECK(saved.paths() == "a a_2 a_3 a_4 value0 value0_2 value1 value2 value3");
 }
 
-TEST_CASE("numbers that follow each other under one name are one array") {
-  scripted::saving = scripted::loading = [](archived_values& to, scripted& object) {
-    to.number("n", dtype::u32, &object.numbers[0]);
-    to.number("n", dtype::u32, &object.numbers[1]);
-    to.number("m", dtype::u32, &object.numbers[2]);
-    to.number("n", dtype::u32, &object.numbers[2]);
-  };
-  scripted original, loaded;
-  original.numbers[0] = 10, original.numbers[1] = 20;
-  const tests::kept saved(cairn::detail::describe(original));
-  CHECK(saved.paths() == "m n n_2");
-  CHECK(saved.contents.leaves[1].shape == cairn::extents{2});
-  CHECK(saved.contents.leaves[2].shape == cairn::extents{});
-  saved.load(loaded);
-  CHECK(loaded.numbers[0] == 10);
-  CHECK(loaded.numbers[1] == 20);
-}
-
 TEST_CASE("a load function that reads more or fewer numbers than are stored fails") {
   const auto numbers = [](std::size_t count) {
     return [count](archived_values& to, scripted& object) {

@@ -1,54 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/arity.hpp"
 
-#include <array>
-#include <atomic>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "catch.hpp"
 #include "state/records.hpp"
 
-using tests::recursive;
-using tests::without_default;
-
 namespace {
 
 struct none {};
-struct one {
-  int a;
-};
-struct arrays {
-  int a[5];
-  float b[2][3];
-  int c;
-};
-struct library_types {
-  std::optional<int> a;
-  std::optional<std::vector<int>> b;
-  std::variant<int, std::string> c;
-  std::unique_ptr<int> d;
-  std::shared_ptr<int> e;
-  std::atomic<int> f;
-  std::map<std::string, int> g;
-  std::function<void()> h;
-  std::array<int, 4> i;
-  std::string j;
-};
 struct inner {
   int a;
   float b[3];
-};
-struct nested {
-  inner a;
-  inner b[2];
-  std::vector<inner> c;
 };
 /// As a matrix of Eigen: claims to be made from any type, and does not compile if it is.
 struct greedy {
@@ -61,10 +28,6 @@ struct greedy {
 struct with_greedy {
   std::optional<greedy> a;
   int b;
-};
-struct with_defaults {
-  int a = 1;
-  std::string b = "x";
 };
 struct long_arrays {
   int a;
@@ -161,14 +124,7 @@ struct crtp_and_member : crtp<crtp_and_member> {
 TEST_CASE("fields are counted one by one, C arrays as one") {
   using cairn::detail::arity;
   STATIC_REQUIRE(arity<none> == 0);
-  STATIC_REQUIRE(arity<one> == 1);
-  STATIC_REQUIRE(arity<arrays> == 3);
-  STATIC_REQUIRE(arity<library_types> == 10);
-  STATIC_REQUIRE(arity<nested> == 3);
-  STATIC_REQUIRE(arity<recursive> == 3);
-  STATIC_REQUIRE(arity<without_default> == 3);
   STATIC_REQUIRE(arity<with_greedy> == 2);
-  STATIC_REQUIRE(arity<with_defaults> == 2);
   STATIC_REQUIRE(arity<long_arrays> == 6);
   STATIC_REQUIRE(arity<needs_argument_by_default> == 3);
   STATIC_REQUIRE(arity<arrays_without_default> == 4);
@@ -194,8 +150,7 @@ TEST_CASE("fields that cannot be counted are unknown, and unions are seen") {
   STATIC_REQUIRE(!counted_fields<with_own_reference>.known);
   STATIC_REQUIRE(!counted_fields<shared>.known);
   STATIC_REQUIRE(counted_fields<with_anonymous_union>.has_union);
-  STATIC_REQUIRE(!counted_fields<library_types>.has_union);
-  STATIC_REQUIRE(!counted_fields<arrays>.has_union);
+  STATIC_REQUIRE(!counted_fields<long_arrays>.has_union);
 }
 
 namespace {

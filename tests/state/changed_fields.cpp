@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/changed_fields.hpp"
 
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
 
-using cairn::detail::change;
 using cairn::detail::problem;
 using cairn::detail::problem_of_changes;
 
@@ -80,17 +77,6 @@ struct no_default {
 };
 
 }  // namespace
-
-TEST_CASE("a list of changes is a table with one name in each row") {
-  const auto& rows = cairn::detail::change_rows<record::cairn_changes>::all;
-  REQUIRE(rows.size() == 6);
-  CHECK(rows[1].what == change::kind::renamed);
-  CHECK(rows[1].name == "a");
-  CHECK(rows[1].former == "y");
-  CHECK(rows[2].what == change::kind::added);
-  CHECK(rows[3].version == 2);
-  CHECK(rows[5].name == "e");
-}
 
 TEST_CASE("changes belong to the class that declares the members") {
   using cairn::detail::changed;

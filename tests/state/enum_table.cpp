@@ -153,18 +153,6 @@ std::string refusal(const auto& kept, auto& into) {
 
 }  // namespace
 
-TEST_CASE("the names of listed values") {
-  const auto& table = enum_table<reordered::kind>;
-  REQUIRE(table.size() == 7);
-  CHECK(table[0].name == "none");
-  CHECK(table[1].number == std::numeric_limits<std::int64_t>::min());
-  CHECK(table[2].name == "GELU");
-  CHECK(table[4].name == "gelu");
-  CHECK(table[4].is_former);
-  CHECK(table[4].number == 200);
-  CHECK(enum_table<with_names::kind>[3].number == -3);
-}
-
 TEST_CASE("values of an enum come back by number and by name, in every container") {
   check_load<by_number::kind, by_number::kind>();
   check_load<with_names::kind, with_names::kind>();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/load_plan.hpp"
+#include "cairn/state/fetched_leaves.hpp"
 
+#include <algorithm>
+#include <array>
 #include <list>
 #include <map>
 #include <memory>
@@ -29,56 +32,10 @@ struct trainer {
   model net;
   int step = 7;
 };
-struct extended {
-  model net;
-  int step = 0;
-  double rate = 0.5;
-};
 
 using names = std::vector<std::string>;
 
 }  // namespace
-
-TEST_CASE("paths that only one side has are errors, all reported at once, and nothing is changed") {
-  const tests::kept kept(cairn::detail::describe(trainer{}));
-  struct other {
-    model net;
-    double rate = 0.5;
-    int count = 1;
-  };
-  other fresh;
-  fresh.net.weight = {9};
-  try {
-    kept.load(fresh);
-    FAIL("loaded");
-  } catch (const cairn::error& error) {
-    CHECK(error.code() == cairn::errc::mismatch);
-    const std::string text = error.what();
-    for (const char* part : {"kept does not fit", "rate is missing", "count is missing", "step is in the checkpoint",
-                             "Nothing was changed", "strict = false"})
-      CHECK_THAT(text, Catch::Matchers::ContainsSubstring(part));
-  }
-  CHECK(fresh.net.weight == std::vector<float>{9});
-}
-
-TEST_CASE("not strict: what fits is loaded, the rest is reported and kept") {
-  const tests::kept kept(cairn::detail::describe(trainer{}));
-  extended fresh;
-  fresh.net.bias = {8, 8};
-  const auto report =
-      kept.load(fresh, {.strict = false, .rename = {}, .filter = {}, .reshape = tests::any_size.reshape});
-  CHECK(fresh.step == 7);
-  CHECK(fresh.rate == 0.5);
-  CHECK(fresh.net.bias == std::vector<float>{3});
-  CHECK(report.missing == names{"rate"});
-  CHECK(report.unexpected.empty());
-  CHECK(report.loaded == names{"net.weight", "net.bias", "step"});
-  CHECK(report.resized == names{"net.bias"});
-
-  const tests::kept more(cairn::detail::describe(extended{}));
-  trainer less;
-  CHECK(more.load(less, {.strict = false, .rename = {}, .filter = {}}).unexpected == names{"rate"});
-}
 
 TEST_CASE("an object that is missing is reported once, without its parts") {
   struct held {
@@ -115,23 +72,6 @@ TEST_CASE("paths that only one side has: the error advises rename") {
   renamed fresh;
   const auto failure = sample::failure_of([&] { kept.load(fresh); });
   CHECK(failure.says("load with rename if paths have changed"));
-}
-
-TEST_CASE("a filter loads a part and leaves the rest as it is") {
-  trainer original;
-  original.net.weight = {5, 6, 7};
-  const tests::kept kept(cairn::detail::describe(original));
-  trainer fresh;
-  fresh.step = 1;
-  fresh.net.bias = {8, 8};
-  const auto report = kept.load(fresh, {.strict = true,
-                                        .rename = {},
-                                        .filter = [](std::string_view p) { return p == "net.weight"; },
-                                        .reshape = tests::any_size.reshape});
-  CHECK(fresh.net.weight == original.net.weight);
-  CHECK(fresh.net.bias == std::vector<float>{8, 8});
-  CHECK(fresh.step == 1);
-  CHECK(report.loaded == names{"net.weight"});
 }
 
 TEST_CASE("a report does not list arrays of a map that keeps its values, since a part of them is left out") {
@@ -237,18 +177,6 @@ TEST_CASE("a foreign file without structure loads into the structure that the st
   CHECK(report.missing.empty());
   std::vector<model> three(3);
   CHECK_THROWS_WITH(kept.load(three), Catch::Matchers::ContainsSubstring("2.weight is missing"));
-}
-
-TEST_CASE("an object of another kind is refused") {
-  struct maps {
-    std::map<std::string, std::vector<int>> x{{"k", {1}}};
-  };
-  struct lists {
-    std::vector<std::vector<int>> x{{1}};
-  };
-  const tests::kept kept(cairn::detail::describe(maps{}));
-  lists fresh;
-  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("x is another kind of object"));
 }
 
 TEST_CASE("containers that fit into memory alone, but not together, are refused before one grows") {
@@ -410,3 +338,29 @@ TEST_CASE("what the check reads is not read again: copies, bool, numbers that ma
     CHECK(count == 1);
   }
 }
+
+namespace {
+
+TEST_CASE("leaves are fetched once, as long as there is room for them") {
+  std::size_t reads = 0;
+  cairn::detail::catalog from;
+  from.fetch = [&](std::size_t index, std::span<std::byte> out) {
+    ++reads;
+    std::fill(out.begin(), out.end(), static_cast<std::byte>(index));
+  };
+  cairn::detail::fetched_leaves kept(10);
+  std::array<std::byte, 6> out{};
+  for (int round = 0; round < 3; ++round)
+    for (const std::size_t index : {1U, 2U}) {
+      kept.fetch(from, index, out);
+      CHECK(std::count(out.begin(), out.end(), static_cast<std::byte>(index)) == 6);
+    }
+  CHECK(reads == 4);  // the first one once
+  CHECK(kept.has(1));
+  CHECK_FALSE(kept.has(2));
+  kept.fetch(from, 3, std::span(out).first(4));
+  kept.fetch(from, 3, std::span(out).first(4));
+  CHECK(reads == 5);
+}
+
+}  // namespace

@@ -50,44 +50,10 @@ std::string with(const std::string& text, std::ptrdiff_t index, const std::strin
 }
 
 std::string mutated(const std::string& text, std::mt19937_64& random) {
-  static const std::vector<std::string> hostile{"0",
-                                                "1",
-                                                "2",
-                                                "-1",
-                                                "3",
-                                                "7",
-                                                "100",
-                                                "397",
-                                                "624",
-                                                "625",
-                                                "1e9",
-                                                "1e-9",
-                                                "1000000000",
-                                                "4294967295",
-                                                "4294967296",
-                                                "16777216",
-                                                "0.5",
-                                                "-0.5",
-                                                "1e300",
-                                                "-1e300",
-                                                "1e-300",
-                                                "5e-324",
-                                                "1e400",
-                                                "inf",
-                                                "nan",
-                                                "12",
-                                                "11.9",
-                                                "2e9",
-                                                "2147483647",
-                                                "9223372036854775807",
-                                                "18446744073709551615",
-                                                "18446744073709551616",
-                                                "00",
-                                                "+1",
-                                                "0x10",
-                                                "",
-                                                "\t1",
-                                                "1,000"};
+  static const auto hostile = numbers_of(  // also an empty one
+      "0 1 2 -1 3 7 100 397 624 625 1e9 1e-9 1000000000 4294967295 4294967296 16777216 0.5 -0.5 1e300 -1e300 1e-300 "
+      "5e-324 1e400 inf nan 12 11.9 2e9 2147483647 9223372036854775807 18446744073709551615 18446744073709551616 "
+      "00 +1 0x10  \t1 1,000");
   auto all = numbers_of(text);
   const auto any = [&](std::size_t size) { return static_cast<std::size_t>(random() % size); };
   // Parameters are at the beginning, positions at the end.

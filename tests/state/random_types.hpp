@@ -7,7 +7,6 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/copies.hpp"

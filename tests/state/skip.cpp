@@ -4,11 +4,8 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
-#include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>

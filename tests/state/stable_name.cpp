@@ -27,9 +27,6 @@ struct sized {};
 
 namespace {
 struct hidden {};
-}  // namespace
-
-namespace {
 
 template <class T>
 std::string name_of() {

@@ -6,8 +6,6 @@
 #include <random>
 #include <string>
 #include <tuple>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 #include "cairn/checkpointer.hpp"

@@ -2,11 +2,9 @@
 #include "cairn/state/stored_parts.hpp"
 
 #include <array>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "catch.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/tensor_view.hpp"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/type_search.hpp"
+#include "cairn/state/refuse.hpp"
 
 #include <array>
-#include <deque>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,9 +10,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
-#include <unordered_map>
-#include <valarray>
 #include <variant>
 #include <vector>
 
@@ -142,4 +140,34 @@ TEST_CASE("names of types may be longer than compilers count in a constant") {
     !defined(__SANITIZE_ADDRESS__)  // g++ with sanitizers compares names, with a limit of operations
   STATIC_REQUIRE(cairn::detail::refusal_of<has_long_name>.what == cairn::detail::problem::none);
 #endif
+}
+
+namespace {
+
+using cairn::detail::problem;
+
+struct fine {
+  std::vector<int> a;
+};
+struct constant {
+  std::vector<std::vector<fine>> all;
+  const int never = 0;
+};
+
+template <class State>
+constexpr std::string_view named = cairn::detail::refusal_of<State>.where_const.view();
+
+}  // namespace
+
+TEST_CASE("a state with const parts is refused for a load only") {
+  STATIC_REQUIRE(cairn::detail::problem_in<fine, true> == problem::none);
+  STATIC_REQUIRE(cairn::detail::problem_in<constant, false> == problem::none);
+  STATIC_REQUIRE(cairn::detail::problem_in<constant, true> == problem::const_part);
+  STATIC_REQUIRE(named<constant>.starts_with("never"));
+}
+
+TEST_CASE("the walk function of a state that is accepted is that of its type") {
+  CHECK(cairn::detail::checked_walk<fine, true>() == cairn::detail::walk<fine>);
+  CHECK(cairn::detail::checked_walk<constant, false>() == cairn::detail::walk<constant>);
+  CHECK(cairn::detail::checked_part_walk<fine>() == cairn::detail::walk<fine>);
 }

@@ -115,26 +115,6 @@ TEST_CASE("parts of fixed number have the paths of their names and indices") {
   CHECK(shape_of("z") == cairn::extents{2});
 }
 
-TEST_CASE("values of fixed layout come back") {
-  state original;
-  original.one = {7, {{1, 2, 3}, {4, 5, 6}}};
-  original.many[1] = {8, {{7, 8, 9}, {1, 1, 1}}};
-  original.names = {"x", "yz"};
-  original.z = {1.5F, -2.5F};
-  original.elapsed = std::chrono::milliseconds(123);
-  original.pair = {4, "four"};
-  original.tuple = {5, {5, 5}};
-  original.precise = 1.0L / 3;
-  state fresh;
-  CHECK(tests::comes_back(original, fresh));
-  CHECK(fresh.many[1].b[0][2] == 9);
-  CHECK(fresh.names[1] == "yz");
-  CHECK(fresh.z == original.z);
-  CHECK(fresh.elapsed.count() == 123);
-  CHECK(fresh.pair.second == "four");
-  CHECK(fresh.precise == original.precise);
-}
-
 TEST_CASE("a state that is a single value has a path all the same") {
   CHECK(tests::kept(cairn::detail::describe(3.5)).paths() == "value");
   double fresh = 0;

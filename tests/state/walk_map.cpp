@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <memory_resource>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -31,15 +30,6 @@ struct moments {
   std::vector<float> m;
   std::vector<float> v;
   friend bool operator==(const moments&, const moments&) = default;
-};
-enum class slot { momentum, variance };
-struct cell {
-  int row;
-  int column;
-  friend bool operator==(const cell&, const cell&) = default;
-};
-struct cell_hash {
-  std::size_t operator()(const cell& c) const { return static_cast<std::size_t>(c.row * 31 + c.column); }
 };
 
 }  // namespace
@@ -71,46 +61,6 @@ TEST_CASE("the order of an unordered container does not show in the bytes") {
   }
   CHECK(tests::kept(cairn::detail::describe(forward)) == tests::kept(cairn::detail::describe(backward)));
   CHECK(tests::kept(cairn::detail::describe(up)) == tests::kept(cairn::detail::describe(down)));
-}
-
-TEST_CASE("all standard maps and sets come back") {
-  struct state {
-    std::map<int, float> columns;
-    std::map<std::string, std::string> texts;
-    std::map<int, moments> by_number;
-    std::map<slot, moments> by_enum;
-    std::map<std::pair<int, int>, moments> by_pair;
-    std::multimap<int, std::string> multi;
-    std::unordered_multimap<int, float> unordered_multi;
-    std::set<std::string> names;
-    std::multiset<int> numbers;
-    std::unordered_set<cell, cell_hash> cells;
-    std::map<bool, bool> bools;
-    std::map<std::string, std::map<int, std::vector<int>>> nested;
-    std::set<std::vector<int>> lists;
-  };
-  state original;
-  original.columns = {{-1, 1.5F}, {3, 2.5F}};
-  original.texts = {{"k", "v"}, {"", "empty"}};
-  original.by_number = {{-5, {{1}, {}}}, {7, {{2}, {3}}}};
-  original.by_enum[slot::variance].v = {8};
-  original.by_pair[{1, 2}].m = {3};
-  original.multi = {{1, "a"}, {1, "b"}, {0, "c"}};
-  original.unordered_multi = {{4, 1.0F}, {5, 2.0F}};
-  original.names = {"x", "y"};
-  original.numbers = {2, 2, 1};
-  original.cells = {{1, 2}, {3, 4}};
-  original.bools = {{false, true}, {true, true}};
-  original.nested["a"][1] = {1, 2};
-  original.lists = {{1}, {2, 3}};
-  state fresh;
-  CHECK(tests::comes_back(original, fresh));
-  CHECK(fresh.by_number == original.by_number);
-  CHECK(fresh.by_pair == original.by_pair);
-  CHECK(fresh.multi == original.multi);
-  CHECK(fresh.cells == original.cells);
-  CHECK(fresh.nested == original.nested);
-  CHECK(fresh.lists == original.lists);
 }
 
 TEST_CASE("two keys that lead to one path are refused") {

@@ -6,17 +6,14 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
-#include <forward_list>
 #include <iterator>
 #include <list>
 #include <memory_resource>
 #include <optional>
 #include <queue>
 #include <span>
-#include <stack>
 #include <string>
 #include <tuple>
-#include <valarray>
 #include <vector>
 
 #include <boost/circular_buffer.hpp>
@@ -109,48 +106,19 @@ TEST_CASE("a big growth waits until memory has been prepared for all") {
   CHECK(load.targets()[0].destination.memory == reinterpret_cast<std::byte*>(fresh[0].data()));
 }
 
-TEST_CASE("all standard sequences and adaptors come back") {
+TEST_CASE("texts of any characters, and lists of texts, come back") {
   struct state {
-    std::deque<double> deque{1, 2};
-    std::list<int> list{3, 4, 5};
-    std::forward_list<layer> forward{{{1}, {2}}, {{3}, {}}};
-    std::string text = "text";
     std::wstring wide = L"wide";
     std::u16string u16 = u"u16";
     std::vector<std::string> names{"a", "", std::string("b\0c", 3)};
     std::list<std::string> more{"d"};
-    std::vector<bool> bits{true, false, true};
-    std::deque<bool> flags{false, true};
-    std::valarray<float> values{1, 2, 3};
-    std::stack<int> stack;
-    std::queue<std::string> queue;
-    std::priority_queue<int> best;
-    std::vector<std::vector<std::vector<int>>> ragged{{{1}, {2, 3}}, {}};
-    std::vector<std::pair<int, float>> pairs{{1, 2.0F}};
-    std::vector<long double> precise{0.1L, 0.2L};
-    std::list<particle> scattered;
   };
-  state original;
-  original.stack.push(1);
-  original.stack.push(2);
-  original.queue.push("q");
-  for (const int i : {3, 9, 4}) original.best.push(i);
-  for (const auto& each : particles(4)) original.scattered.push_back(each);
-  state fresh;
-  fresh.deque.clear();
-  fresh.forward.clear();
-  fresh.names = {"other"};
-  fresh.ragged.clear();
-  fresh.values.resize(0);
+  const state original;
+  state fresh{L"", u"other", {"other"}, {}};
   CHECK(tests::comes_back(original, fresh));
+  CHECK(fresh.wide == original.wide);
+  CHECK(fresh.u16 == original.u16);
   CHECK(fresh.names == original.names);
-  CHECK(fresh.bits == original.bits);
-  CHECK(fresh.stack == original.stack);
-  CHECK(fresh.queue == original.queue);
-  CHECK(fresh.best.top() == 9);
-  CHECK(fresh.ragged == original.ragged);
-  CHECK(fresh.precise == original.precise);
-  CHECK(fresh.scattered.back().id == 3);
 }
 
 TEST_CASE("a span is filled in place and cannot grow") {

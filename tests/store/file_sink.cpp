@@ -104,20 +104,6 @@ TEST_CASE("the error of a disk that is too small names the space that is free af
   CHECK_FALSE(failure.says("; 0 bytes are free"));  // ext4 keeps what a call that fails has reserved
 }
 
-TEST_CASE("any range of a file") {
-  std::mt19937_64 random(1);
-  const sample::scratch scratch;
-  std::string text(50'000, '\0');
-  for (auto& c : text) c = static_cast<char>(random());
-  sample::spill(scratch.path("f"), text);
-  const auto source = cairn::stores::detail::open_file(scratch.path("f"));
-  REQUIRE(source->size() == text.size());
-  for (int round = 0; round < 300; ++round) {
-    const auto offset = random() % (text.size() + 1), length = random() % (text.size() - offset + 1);
-    CHECK(cairn::stores::read_text(*source, offset, length) == text.substr(offset, length));
-  }
-}
-
 TEST_CASE("what is no file cannot be opened") {
   const sample::scratch scratch;
   const auto code = [&](std::string_view name) {

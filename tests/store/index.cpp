@@ -150,12 +150,6 @@ TEST_CASE("for lists of checkpoints only the metadata are parsed") {
   }
 }
 
-TEST_CASE("NaN is a metric like any other") {
-  cairn::detail::checkpoint_index index;
-  index.info.metrics["loss"] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(std::isnan(cairn::detail::parse_index(cairn::detail::write_index(index), "here").info.metrics.at("loss")));
-}
-
 TEST_CASE("notes are kept to the bit, with infinities, NaN and empty lists") {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   cairn::detail::checkpoint_index index;

@@ -93,17 +93,6 @@ TEST_CASE("any structure is written and read back") {
   }
 }
 
-TEST_CASE("the text of a structure") {
-  structure all;
-  all["layers"] = {entry::kind::size, 3, {}, {}};
-  all["moments"] = {entry::kind::keys, 0, {}, {"a", "bias"}};
-  CHECK(to_json(all) == R"({"layers":{"size":3},"moments":{"keys":["a"  ,"bias"]}})");
-  all.clear();
-  all["act.@names"] = {entry::kind::names, 0, {}, {"0 a", "-1 relu"}};
-  all["net.@version"] = {entry::kind::version, 2, {}, {}};
-  CHECK(to_json(all) == R"({"act.@names":{"names":["0 a","-1 relu"]},"net.@version":{"version":2}})");
-}
-
 TEST_CASE("a malformed structure is refused") {
   for (const std::string text :
        {R"({"p":1})", R"({"p":{}})", R"({"p":{"sizes":1}})", R"({"p":{"size":"1"}})", R"({"p":{"size":-1}})",

@@ -39,26 +39,3 @@ TEST_CASE("a file that is open is not reused, and outlives its checkpoint") {
   CHECK(unwritten(store, "b") != text);
   CHECK(cairn::stores::read_text(*file, 0, text.size()) == text);
 }
-
-TEST_CASE("a file ends where it ends") {
-  cairn::any_store store = cairn::stores::memory();
-  sample::put(store, "a", {{"index.json", "0123456789"}});
-  const auto file = store.open("a")->open("index.json");
-  CHECK(cairn::stores::read_text(*file, 4, 6) == "456789");
-  CHECK(cairn::stores::read_text(*file, 10, 0).empty());
-  for (const auto& [offset, length] : {std::pair(4U, 7U), {11U, 0U}, {11U, 1U}})
-    CHECK(sample::failure_of([&] { static_cast<void>(cairn::stores::read_text(*file, offset, length)); }).code ==
-          cairn::errc::corrupt);
-}
-
-TEST_CASE("copies of a memory store are the same store, and open files outlive it") {
-  std::unique_ptr<cairn::stores::source> file;
-  {
-    cairn::stores::memory store;
-    auto copy = store;
-    sample::put(copy, "a", {{"index.json", "x"}});
-    CHECK(store.list() == std::vector<std::string>{"a"});
-    file = store.open("a")->open("index.json");
-  }
-  CHECK(cairn::stores::read_text(*file, 0, 1) == "x");
-}

@@ -85,22 +85,6 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
   }
 }
 
-TEST_CASE("three shards from one process, one leaf cut into all of them") {
-  std::mt19937_64 random(2);
-  sample::leaves leaves;
-  leaves.add("a", cairn::dtype::f32, {10, 10}, random);
-  sample::checkpoint_spec spec;
-  spec.leaves = leaves.list;
-  spec.shards = cairn::detail::from_leaves<cairn::detail::write_piece>({{{0, 70, 30}}, {{0, 0, 15}}, {{0, 15, 55}}});
-  cairn::any_store store = cairn::stores::memory();
-  sample::write_checkpoint(store, "c", spec);
-  CHECK(store.open("c")->files().size() == 4);
-  const cairn::detail::checkpoint_reader reader(store, "c");
-  const auto into = blank(leaves, random);
-  reader.read(requests_for(reader, into));
-  CHECK(sample::packed(into.list[0]) == sample::packed(leaves.list[0]));
-}
-
 TEST_CASE("every flipped bit of the data is found and named, and touches nothing if all is verified first") {
   std::mt19937_64 random(3);
   sample::leaves leaves;

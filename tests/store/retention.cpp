@@ -75,15 +75,6 @@ TEST_CASE("what a rule, a pin or a need wants is never removed, and everything e
   }
 }
 
-TEST_CASE("NaN and a missing metric are never the best") {
-  auto without = entry(3);
-  without.metrics.clear();
-  const std::vector<cairn::detail::retained_entry> entries{
-      entry(1, 5), entry(2, std::numeric_limits<double>::quiet_NaN()), without, entry(4, 9)};
-  CHECK(removed(entries, {.keep_last = {}, .keep_best = cairn::keep_best_rule{"loss", 3, true}, .keep_every = {}}) ==
-        std::set<std::string>{"step-2", "step-3"});
-}
-
 TEST_CASE("a metric that no usable checkpoint has makes none of them worse: all are kept") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<cairn::detail::retained_entry> entries{entry(1, nan), entry(2, nan), entry(3, 5), entry(4, nan)};
@@ -172,15 +163,6 @@ TEST_CASE("keep_every keeps the first at or after each multiple: saves may come 
                             entry(2000), entry(2001), entry(4999), entry(5100)};
   CHECK(removed(entries, {.keep_last = {}, .keep_best = {}, .keep_every = 1000}) ==
         std::set<std::string>{"step-10", "step-990", "step-1100", "step-2001"});
-}
-
-TEST_CASE("every removal has a reason") {
-  const auto plan = cairn::detail::plan_retention(std::vector{entry(1), entry(2), entry(3)},
-                                                  {.keep_last = 1, .keep_best = {}, .keep_every = 100});
-  REQUIRE(plan.size() == 2);
-  CHECK(plan[0].name == "step-2");
-  CHECK(plan[1].name == "step-1");
-  CHECK(plan[1].reason == "step-1 is not one of the last 1, nor the first from a multiple of 100 steps on");
 }
 
 TEST_CASE("what is built on another is removed before it") {

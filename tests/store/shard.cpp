@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/shard.hpp"
 
+#include <cstring>
 #include <limits>
 #include <map>
 #include <random>

@@ -145,24 +145,6 @@ TEST_CASE("every block has its checksum in the header") {
   CHECK(sample::text_of(data.first(2'400'000)) == sample::text_of(sample::packed(leaves.list[0])));
 }
 
-TEST_CASE("progress adds up") {
-  std::mt19937_64 random(3);
-  sample::leaves leaves;
-  leaves.add("a", cairn::dtype::f64, {600'000}, random);
-  sample::checkpoint_spec spec;
-  spec.leaves = leaves.list;
-  std::atomic<std::uint64_t> most{0}, calls{0};
-  spec.on_progress = [&](std::uint64_t done, std::uint64_t total) {
-    ++calls;
-    CHECK(total == 4'800'000);
-    for (auto seen = most.load(); seen < done && !most.compare_exchange_weak(seen, done);) continue;
-  };
-  spec.threads = 1;
-  static_cast<void>(written(cairn::stores::memory(), spec));
-  CHECK(most == 4'800'000);
-  CHECK(calls == 19);  // of 256 KiB
-}
-
 TEST_CASE("progress of a checkpoint that is written in parts counts all of them from the beginning") {
   std::mt19937_64 random(7);
   sample::leaves leaves;
@@ -325,15 +307,6 @@ TEST_CASE("a record has what one rank alone has") {
   const auto read = read_shard_record(write_shard_record(record), "a record");
   CHECK(is_same(read, record));
   CHECK_FALSE(is_same(read, {}));
-}
-
-TEST_CASE("losses read back as they were written") {
-  const double infinite = std::numeric_limits<double>::infinity();
-  for (const std::map<std::string, cairn::loss>& each :
-       {std::map<std::string, cairn::loss>(), {{"w", {0.1, infinite}}, {"a \"name\"", {0, 1e-300}}}})
-    CHECK(cairn::detail::read_losses(cairn::detail::write_losses(each), "rank 0") == each);
-  CHECK_THROWS_WITH(cairn::detail::read_losses(R"({"lost":[{"path":"w"}]})", "rank 0"),
-                    Catch::Matchers::ContainsSubstring("cairn: rank 0"));
 }
 
 TEST_CASE("a record that is damaged names where it is from") {

@@ -47,12 +47,6 @@ TEST_CASE("large items get all threads, one at a time; small ones get one thread
   }
 }
 
-TEST_CASE("an option of no threads stands for those of the cores") {
-  CHECK(cairn::detail::threads_of(0) == cairn::detail::default_threads());
-  CHECK(cairn::detail::threads_of(0) >= 1);
-  CHECK(cairn::detail::threads_of(3) == 3);
-}
-
 TEST_CASE("an exception reaches the caller and stops the hand-out") {
   std::atomic<int> done{0};
   CHECK_THROWS_AS(cairn::detail::parallel_for(100000, 3,

@@ -3,7 +3,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <random>
 #include <string>

@@ -4,11 +4,9 @@
 // by bit.
 #include "cairn/checkpointer.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>

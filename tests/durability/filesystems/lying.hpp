@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <string>

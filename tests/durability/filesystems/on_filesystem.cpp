@@ -12,8 +12,6 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
-#include <memory>
-#include <optional>
 #include <string>
 
 #include "durability/filesystems/lying.hpp"

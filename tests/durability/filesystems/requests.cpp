@@ -10,8 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <random>
 #include <string>

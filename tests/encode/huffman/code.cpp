@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/code.hpp"
+#include "cairn/encode/huffman/counts.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "catch.hpp"
-#include "cairn/encode/huffman/counts.hpp"
 
 using namespace cairn::detail::huffman;
 using cairn::code_lengths;
@@ -34,14 +32,6 @@ std::uint64_t kraft(const code_lengths& lengths) {
   for (const auto length : lengths)
     if (length != 0) sum += std::uint64_t{4096} >> length;
   return sum;
-}
-
-double entropy_bits(const byte_counts& counts) {
-  double total = 0, bits = 0;
-  for (const auto count : counts) total += static_cast<double>(count);
-  for (const auto count : counts)
-    if (count != 0) bits -= static_cast<double>(count) * std::log2(static_cast<double>(count) / total);
-  return bits;
 }
 
 }  // namespace
@@ -80,37 +70,6 @@ TEST_CASE("small alphabets") {
   flat.fill(8);
   CHECK(find_code_lengths(counts) == flat);
   CHECK(find_code_lengths(counts, 1) == flat);
-}
-
-TEST_CASE("Fibonacci's numbers hit the limit") {
-  byte_counts counts{};
-  std::uint64_t a = 1, b = 1;
-  for (std::size_t s = 0; s < 40; ++s) {
-    counts[s] = a;
-    b += std::exchange(a, b);
-  }
-  const auto lengths = find_code_lengths(counts);
-  CHECK(kraft(lengths) == 4096);
-  CHECK(lengths[0] == 12);
-  CHECK(lengths[39] == 1);
-  CHECK(static_cast<double>(coded_bits(counts, lengths)) < 1.06 * entropy_bits(counts));
-}
-
-TEST_CASE("packed symbols of two bits cost little more than their entropy") {
-  // Four symbols a byte, at .90, .05, .03 and .02.
-  std::mt19937_64 random(2);
-  const auto symbol = [&] {
-    const auto x = random() % 100;
-    return x < 90 ? 0U : x < 95 ? 1U : x < 98 ? 2U : 3U;
-  };
-  std::vector<std::uint8_t> bytes(std::size_t{1} << 20);
-  for (auto& byte : bytes) byte = static_cast<std::uint8_t>(symbol() | symbol() << 2 | symbol() << 4 | symbol() << 6);
-  const auto counts = count_bytes(std::as_bytes(std::span(bytes)));
-  const double entropy = 4 * static_cast<double>(bytes.size()) *
-                         -(.90 * std::log2(.90) + .05 * std::log2(.05) + .03 * std::log2(.03) + .02 * std::log2(.02));
-  const double ratio = static_cast<double>(coded_bits(counts, find_code_lengths(counts))) / entropy;
-  CHECK(ratio >= 1);
-  CHECK(ratio <= 1.06);
 }
 
 TEST_CASE("what is not a complete code of at most 12 bits") {
@@ -263,4 +222,103 @@ TEST_CASE("any bytes read as lengths give a complete code or nothing") {
     const auto bytes = read_code_lengths(std::span(text).first(random() % text.size()), lengths);
     if (bytes != 0) REQUIRE(is_complete(lengths));
   }
+}
+
+TEST_CASE("every byte is counted once") {
+  std::mt19937_64 random(1);
+  for (std::size_t n = 0; n < 400; ++n) {
+    const std::size_t offset = random() % 16;
+    std::vector<std::byte> bytes(offset + n);
+    const unsigned kinds = static_cast<unsigned>(random() % 256 + 1);
+    byte_counts expected{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<std::byte>(random() % kinds);
+      if (i >= offset) ++expected[std::to_integer<std::size_t>(bytes[i])];
+    }
+    REQUIRE(count_bytes(std::span(bytes).subspan(offset)) == expected);
+  }
+}
+
+namespace {
+
+using weights = std::vector<std::uint64_t>;
+
+weights random_weights(std::mt19937_64& random, std::size_t n) {
+  weights sorted(n);
+  const unsigned width = static_cast<unsigned>(random() % 30);
+  for (auto& weight : sorted) weight = (random() >> (63 - random() % (width + 1))) + 1;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+std::uint64_t cost(const weights& of, const weights& depths) {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < of.size(); ++i) sum += of[i] * depths[i];
+  return sum;
+}
+
+/// The least cost of a tree not deeper than `limit`, by merging packages (Larmore and Hirschberg, 1990).
+std::uint64_t least_cost(const weights& of, unsigned limit) {
+  weights level;
+  for (unsigned d = 0; d < limit; ++d) {
+    weights next = of;
+    for (std::size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(level[i] + level[i + 1]);
+    std::sort(next.begin(), next.end());
+    level = next;
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < 2 * of.size() - 2; ++i) sum += level[i];
+  return sum;
+}
+
+/// Kraft's sum in units of 2^-64; 0 stands for 1.
+std::uint64_t kraft(const weights& depths) {
+  std::uint64_t sum = 0;
+  for (const auto depth : depths) sum += std::uint64_t{1} << (64 - depth);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("depths are those of a best tree") {
+  std::mt19937_64 random(2);
+  for (int round = 0; round < 2000; ++round) {
+    const auto of = random_weights(random, random() % (round % 20 == 0 ? 255 : 20) + 2);
+    auto depths = of;
+    find_depths(depths);
+    REQUIRE(kraft(depths) == 0);
+    REQUIRE(std::is_sorted(depths.rbegin(), depths.rend()));
+    REQUIRE(cost(of, depths) == least_cost(of, 40));
+  }
+}
+
+TEST_CASE("limited depths fill the tree, and cost next to nothing above the least") {
+  std::mt19937_64 random(3);
+  double worst = 0, sum = 0;
+  int limited = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const auto of = random_weights(random, random() % (round % 20 == 0 ? 255 : 30) + 2);
+    const auto least = static_cast<unsigned>(std::bit_width(of.size() - 1));
+    const unsigned limit = least + static_cast<unsigned>(random() % (13 - least));
+    auto depths = of;
+    find_depths(depths);
+    const auto before = depths;
+    limit_depths(depths, of, limit);
+    REQUIRE(kraft(depths) == 0);
+    REQUIRE(depths[0] <= limit);
+    REQUIRE(std::is_sorted(depths.rbegin(), depths.rend()));
+    if (before[0] <= limit) {
+      REQUIRE(depths == before);
+      continue;
+    }
+    const double ratio = static_cast<double>(cost(of, depths)) / static_cast<double>(least_cost(of, limit));
+    REQUIRE(ratio >= 1);
+    worst = std::max(worst, ratio);
+    sum += ratio;
+    ++limited;
+  }
+  CAPTURE(worst, sum / limited);
+  CHECK(limited > 300);
+  CHECK(worst < 1.15);
+  CHECK(sum / limited < 1.01);
 }

@@ -46,14 +46,6 @@ std::vector<std::byte> reference(const std::vector<std::byte>& in, const cairn::
 
 }  // namespace
 
-TEST_CASE("parts of a block cover it in order") {
-  for (std::size_t n = 0; n < 100; ++n) {
-    CHECK(stream_begin(n, 0) == 0);
-    CHECK(stream_begin(n, 4) == n);
-    for (std::size_t k = 0; k < 4; ++k) CHECK(stream_begin(n, k + 1) == std::min(n, stream_begin(n, k) + (n + 3) / 4));
-  }
-}
-
 TEST_CASE("four streams hold the codes of the four parts, one after the other") {
   std::mt19937_64 random(1);
   for (std::size_t round = 0; round < 700; ++round) {

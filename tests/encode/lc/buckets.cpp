@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lc/buckets.hpp"
+#include "cairn/encode/lc/survey.hpp"
+#include "cairn/encode/lc/quantize.hpp"
 
 #include <limits>
 #include <map>
 #include <random>
-#include <string>
+#include <utility>
+#include <vector>
 
-#include "catch.hpp"
 #include "cairn/encode/lc/elements.hpp"
+#include "catch.hpp"
 
 using namespace cairn;
 using namespace cairn::detail::lc;
@@ -20,24 +23,6 @@ std::vector<bucket> buckets_of(const std::vector<float>& delta) {
   bucket_table table;
   table.add(delta);
   return table.buckets();
-}
-
-/// Lengths of Huffman's code of symbols, most frequent first, by merging the two rarest again and again.
-std::vector<std::size_t> huffman_lengths(std::vector<std::size_t> counts) {
-  std::vector<std::size_t> lengths(counts.size());
-  std::vector<std::pair<std::size_t, std::vector<std::size_t>>> nodes;
-  for (std::size_t s = 0; s < counts.size(); ++s) nodes.push_back({counts[s], {s}});
-  while (nodes.size() > 1) {
-    std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
-    auto rarest = nodes.back();
-    nodes.pop_back();
-    nodes.back().first += rarest.first;
-    nodes.back().second.insert(nodes.back().second.end(), rarest.second.begin(), rarest.second.end());
-    for (const auto s : nodes.back().second) ++lengths[s];
-  }
-  return lengths;
 }
 
 }  // namespace
@@ -68,9 +53,6 @@ TEST_CASE("lc/buckets: the published example") {
   std::vector<std::size_t> counts(4);
   for (const float d : example) ++counts[symbols[key_of(d)]];
   CHECK(counts == std::vector<std::size_t>{5, 2, 1, 2});
-  const auto lengths = huffman_lengths({5, 2, 2, 1});
-  CHECK(lengths == std::vector<std::size_t>{1, 2, 3, 3});
-  CHECK(5 * lengths[0] + 2 * lengths[1] + 2 * lengths[2] + 1 * lengths[3] == 18);
 }
 
 TEST_CASE("lc/buckets: energy counts members") {
@@ -102,36 +84,74 @@ TEST_CASE("lc/buckets: zero, denormals, and what is no number") {
   CHECK(buckets[2].max == -5 * least);
 }
 
-TEST_CASE("lc/buckets: tables of parts add up") {
-  std::mt19937 random(1);
-  std::vector<float> delta(5000);
-  for (auto& d : delta) d = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
-  bucket_table whole, first, second;
-  whole.add(delta);
-  first.add(std::span(delta).first(1234));
-  second.add(std::span(delta).subspan(1234));
-  second.add(first);
-  const auto a = whole.buckets(), b = second.buckets();
-  REQUIRE(a.size() == b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    CHECK(a[i].key == b[i].key);
-    CHECK(a[i].count == b[i].count);
-    CHECK(a[i].min == b[i].min);
-    CHECK(a[i].max == b[i].max);
-    CHECK(key_of(a[i].min) == a[i].key);
-    CHECK(key_of(a[i].max) == a[i].key);
-  }
-  CHECK(whole.exceptions() == second.exceptions());
-  for (const auto priority : {promotion::magnitude, promotion::energy}) {
-    auto seven = promote(a, priority, 7);
-    const auto three = promote(a, priority, 3);
-    seven.resize(3);
-    CHECK(seven == three);
-  }
-}
-
 TEST_CASE("lc/buckets: symbols go by exponent, the positive one first") {
   std::vector<promoted> chosen = {{256 + 120, -1}, {119, 1}, {120, 1}, {256 + 119, -1}};
   sort_by_exponent(chosen);
   CHECK(chosen == std::vector<promoted>{{120, 1}, {256 + 120, -1}, {119, 1}, {256 + 119, -1}});
+}
+
+namespace {
+
+/// Deltas over zeros.
+delta_view view_of(const std::vector<float>& values, const std::vector<float>& zeros) {
+  return {dtype::f32, std::as_bytes(std::span(values)), std::as_bytes(std::span(zeros).first(values.size()))};
+}
+
+}  // namespace
+
+TEST_CASE("lc/survey: the largest buckets are those of the full table, wherever the exponents lie") {
+  std::mt19937 random(1);
+  const std::vector<float> zeros(2'200'000);
+  for (int round = 0; round < 60; ++round) {
+    const std::uint32_t spread = 1 + static_cast<std::uint32_t>(random() % 200), negative = random() % 3 == 0 ? 0 : 256;
+    std::vector<float> values(round == 7 ? 2'200'000 : random() % 80'000);
+    std::uint32_t low = 0, gap = 1;
+    for (auto& d : values) {
+      if (&d == values.data() || random() % 20'000 == 0) {  // other exponents from here on
+        low = static_cast<std::uint32_t>(random() % (255 - spread));
+        gap = 1 + static_cast<std::uint32_t>(random() % 9);
+      }
+      const auto exponent = low + static_cast<std::uint32_t>(random() % spread) / gap * gap;
+      const auto key = exponent | (random() % 2 == 0 ? 0 : negative);
+      d = std::bit_cast<float>(key << 23 | static_cast<std::uint32_t>(random() % (1U << 23)));
+      if (random() % 50 == 0) d = 0;
+      if (round % 10 == 3 && random() % 5000 == 0) d = std::numeric_limits<float>::infinity();
+    }
+    if (round % 4 == 0) std::sort(values.begin(), values.end());  // windows move all the time
+    const auto delta = view_of(values, zeros);
+    const auto table = survey_all(delta, 1 + static_cast<unsigned>(round % 3));
+    for (const std::size_t most : {3U, 7U})
+      for (const unsigned threads : {1U, 3U}) {
+        const auto found = survey_largest(delta, most, threads);
+        CHECK(found.chosen == promote(table.buckets(), promotion::magnitude, most));
+        CHECK(found.all_finite == (table.exceptions() == 0));
+      }
+  }
+}
+
+TEST_CASE("lc/survey: nothing, and nothing but zeros") {
+  const std::vector<float> zeros(100);
+  CHECK(survey_largest({}, 3, 1).chosen.empty());
+  const delta_view same = view_of(zeros, zeros);
+  CHECK(survey_largest(same, 7, 1).chosen.empty());
+  CHECK(survey({}, {.priority = promotion::energy}, 7, 1).chosen.empty());
+}
+
+TEST_CASE("lc/quantize: a block has at most most_exceptions, in the last block too") {
+  constexpr float infinite = std::numeric_limits<float>::infinity();
+  const std::size_t rest = 1000, count = block_elements + rest;
+  const std::vector<float> tracked(count, 1.0F);
+  const auto quantize = [&](std::size_t begin, std::size_t exceptions) {
+    auto real = tracked;
+    for (std::size_t i = 0; i < exceptions; ++i) real[begin + i] = infinite;
+    const delta_view delta{dtype::f32, std::as_bytes(std::span(real)), std::as_bytes(std::span(tracked))};
+    auto result = quantize_on_trial(delta, 2, make_symbols({}), 1);
+    if (!result.too_many_exceptions) CHECK(result.exceptions[begin / block_elements].size() == exceptions);
+    return result.too_many_exceptions;
+  };
+  CHECK(most_exceptions(rest) == 16);
+  for (const auto& [begin, size] : {std::pair{std::size_t{0}, block_elements}, std::pair{block_elements, rest}}) {
+    CHECK_FALSE(quantize(begin, most_exceptions(size)));
+    CHECK(quantize(begin, most_exceptions(size) + 1));
+  }
 }

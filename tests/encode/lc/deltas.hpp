@@ -9,7 +9,6 @@
 #include <limits>
 #include <map>
 #include <random>
-#include <span>
 #include <vector>
 
 #include "cairn/core/float_types.hpp"

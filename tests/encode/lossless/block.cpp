@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless/block.hpp"
 
-#include <cstring>
 #include <random>
 #include <vector>
 
@@ -22,18 +21,6 @@ bytes words_of(std::size_t count, std::size_t width, unsigned zeros_in_10, unsig
     for (std::size_t b = 0; b < width; ++b)
       made[i * width + b] = static_cast<std::byte>(2 * b >= width ? random() % 4 : random());
   }
-  return made;
-}
-
-block_header random_header(std::mt19937& random, std::size_t width, std::uint32_t count) {
-  block_header made;
-  made.without_zeros = random() % 2 == 0;
-  made.rotated = random() % 2 == 0;
-  made.coded_planes = static_cast<unsigned>(random()) & ((1U << width) - 1);
-  made.kept = made.without_zeros ? static_cast<std::uint32_t>(random()) % (count + 1) : count;
-  made.marks_bytes = made.without_zeros ? static_cast<std::uint32_t>(random() % 100) : 0;
-  for (std::size_t b = 0; b < width; ++b)
-    if (made.is_coded(b)) made.coded_bytes[b] = static_cast<std::uint32_t>(random() % 100);
   return made;
 }
 
@@ -94,31 +81,6 @@ TEST_CASE("marks that do not say how many elements are kept are refused") {
   header.write(out.data());
   REQUIRE(block_header(header).read(std::span(out).first(used - stored), count, 4));
   CHECK_FALSE(decode_elements(std::span(out).first(used - stored), 4, false, memory, back));
-}
-
-TEST_CASE("a header is read as it was written") {
-  std::mt19937 random(1);
-  for (int i = 0; i < 1000; ++i) {
-    const std::size_t width = std::size_t{1} << random() % 4;
-    const auto header = random_header(random, width, 50);
-    CHECK(header.bytes() <= block_header::bound);
-    std::vector<std::byte> block(block_bytes(header, width));
-    header.write(block.data());
-    block_header back;
-    REQUIRE(back.read(block, 50, width));
-    CHECK(back.without_zeros == header.without_zeros);
-    CHECK(back.rotated == header.rotated);
-    CHECK(back.coded_planes == header.coded_planes);
-    CHECK(back.kept == header.kept);
-    CHECK(back.marks_bytes == header.marks_bytes);
-    CHECK(back.coded_bytes == header.coded_bytes);
-
-    // It says how long its block is; no other fits.
-    for (std::size_t shorter = 0; shorter < block.size(); ++shorter)
-      REQUIRE_FALSE(back.read(std::span(block).first(shorter), 50, width));
-    block.push_back({});
-    CHECK_FALSE(back.read(block, 50, width));
-  }
 }
 
 TEST_CASE("unknown flags, planes that there are not and more elements than all are refused") {
