@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/user_lines.hpp"
+#include "cairn/state/type_problem.hpp"
 
 #include <tuple>
 #include <utility>
@@ -69,11 +69,11 @@ struct cairn::adapter<plain> {
 };
 
 TEST_CASE("an adapter whose copy has the object again is found") {
-  STATIC_REQUIRE(problem_of_adapter<itself>() == problem::adapter_of_itself);
-  STATIC_REQUIRE(problem_of_adapter<in_pair>() == problem::adapter_of_itself);
-  STATIC_REQUIRE(problem_of_adapter<in_record>() == problem::adapter_of_itself);
-  STATIC_REQUIRE(problem_of_adapter<one>() == problem::adapter_of_itself);
-  STATIC_REQUIRE(problem_of_adapter<two>() == problem::adapter_of_itself);
+  STATIC_REQUIRE(problem_of_adapter<itself>() == problem::adapter_form);
+  STATIC_REQUIRE(problem_of_adapter<in_pair>() == problem::adapter_form);
+  STATIC_REQUIRE(problem_of_adapter<in_record>() == problem::adapter_form);
+  STATIC_REQUIRE(problem_of_adapter<one>() == problem::adapter_form);
+  STATIC_REQUIRE(problem_of_adapter<two>() == problem::adapter_form);
   STATIC_REQUIRE(problem_of_adapter<tree>() == problem::none);
   STATIC_REQUIRE(problem_of_adapter<into_cycle>() == problem::none);  // its part is refused
   STATIC_REQUIRE(problem_of_adapter<plain>() == problem::none);
