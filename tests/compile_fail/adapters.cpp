@@ -80,7 +80,7 @@ struct cairn::adapter<owner> {
     const int limit = 3;
     int* raw = nullptr;
     net parts;
-    // expect: in an adapter, pass a part that is not const or write `get` and `set`
+    // expect: in an adapter pass a part that is not const, or write `get` and `set`
     // lines: 42 clang: the functions that call the adapter are between each part and the state
     field("limit", limit);  // here "const int"
     // expect: a raw pointer does not say how much it points to

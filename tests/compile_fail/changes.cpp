@@ -43,15 +43,15 @@ struct s1 { std::vector<name_in_use> layers; };
 struct s2 { std::vector<misspelled> layers; };
 // clang-format on
 
-// expect: a former name is not that of another member .cairn_migrate can set it
+// expect: a former name is not that of another member
 void check(const s1& s) { (void)describe(s); }  // here "layers\.\*: name_in_use"
-// expect: only `removed` has names that the class lacks
+// expect: `removed` names no member of the class, the others do
 void check(const s2& s) { (void)describe(s); }  // here "layers\.\*: misspelled"
 // expect: cairn_changes is made of cairn::renamed, added, since, removed and resizable
 void check(const not_a_list& s) { (void)describe(s); }  // here "not_a_list"
-// expect: is private or of another form than these: .*`using cairn_changes = cairn::changes
+// expect: is private or of another form than .*`using cairn_changes = cairn::changes
 void check(const private_changes& s) { (void)describe(s); }  // here "private_changes"
-// expect: only `removed` has names that the class lacks
+// expect: `removed` names no member of the class, the others do
 void check(const removes_member& s) { (void)describe(s); }  // here "removes_member"
 // expect: needs a cairn_version of at least N
 void check(const since_no_version& s) { (void)describe(s); }  // here "since_no_version"
@@ -80,10 +80,10 @@ class private_version {
 struct s3 { std::vector<version_of_base> layers; };
 // clang-format on
 
-// expect: is private or of another form than these: .*`static constexpr unsigned cairn_version
+// expect: is private or of another form than .*`static constexpr unsigned cairn_version
 void check(const not_unsigned& s) { (void)describe(s); }     // here "not_unsigned"
 void check(const private_version& s) { (void)describe(s); }  // here "private_version"
-// expect: which the derived class has and no class in cairn_bases
+// expect: A cairn_version is that of this class, not of one in cairn_bases
 void check(const s3& s) { (void)describe(s); }  // here "layers\.\*: version_of_base"
 
 struct other_argument {
@@ -107,7 +107,7 @@ class private_migration {
 struct s4 { std::vector<other_argument> layers; };
 // clang-format on
 
-// expect: `void cairn_migrate\(cairn::stored_parts& old\)`, with a cairn_version and a default constructor
+// expect: with a version and a default constructor, `void cairn_migrate\(cairn::stored_parts& old\)`
 void check(const s4& s) { (void)describe(s); }                 // here "layers\.\*: other_argument"
 void check(const without_version& s) { (void)describe(s); }    // here "without_version"
 void check(const private_migration& s) { (void)describe(s); }  // here "private_migration"

@@ -49,7 +49,7 @@ void check(has<std::span<const float>>& s) { (void)cairn::refer(s); }           
 void check(has<cairn::tensor_view<const float>>& s) { (void)cairn::refer(s); }  // here "part"
 void check(has<table>& s) { (void)cairn::refer(s); }                            // here "part"
 
-// expect: use cairn::state in place of a cairn::const_state
+// expect: use cairn::state in place of cairn::const_state
 void check(has<cairn::const_state>& s) { (void)cairn::refer(s); }  // here "part"
 
 // expect: assigns the content of an optional, a variant or a container, .* drop its const

@@ -34,8 +34,7 @@ consteval walk_function checked_walk() {
       is_not<Problem, problem::unknown_type>,
       "cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line `static auto "
       "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise cairn::adapter<T>, or use another "
-      "type, "
-      "such as std::string for a string_view. If it is not state (a mutex, a thread, a function, a cache): "
+      "type, such as std::string for a string_view. If it is not state (a mutex, a thread, a function, a cache): "
       "cairn::skip<T>, or list the other members");
   static_assert(
       is_not<Problem, problem::raw_pointer>,
@@ -44,21 +43,21 @@ consteval walk_function checked_walk() {
       "cairn::skip<T>, or list the other members");
   static_assert(
       is_not<Problem, problem::function_pointer>,
-      "cairn: a pointer to a function cannot be saved: save which function it is, for example by an enum or a "
-      "name, and set the pointer after the load. To leave it out: cairn::skip<T>, or list the other members");
+      "cairn: a pointer to a function cannot be saved: save which function it is, for example by an enum or a name, "
+      "and set the pointer after the load. To leave it out: cairn::skip<T>, or list the other members");
   static_assert(
       is_not<Problem, problem::pointee>,
-      "cairn: a pointer has to point to one object, of a complete type and not volatile: for an array use std::vector "
-      "or a pointer to a std::array, for void a pointer to the type or std::variant; include the definition of an "
-      "incomplete type, or specialise cairn::adapter for the class that has the pointer; drop a volatile");
+      "cairn: a pointer to an array, to void, to an incomplete type or to volatile cannot be saved: use std::vector, "
+      "a pointer to a std::array or to the type, or std::variant; include the definition, or specialise "
+      "cairn::adapter for the class that has the pointer; drop the volatile");
   static_assert(
       is_not<Problem, problem::polymorphic_without_list>,
       "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: `template <> "
       "struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
   static_assert(
       is_not<Problem, problem::polymorphic_list>,
-      "cairn: cairn::polymorphic<Base> lists classes with their definitions, each once and none of them abstract, that "
-      "are derived from Base publicly and once. Each has a name of its own, or is given one that is not empty, "
+      "cairn: cairn::polymorphic<Base> lists classes with their definitions, each once and none of them abstract, "
+      "that are derived from Base publicly and once. Each has a name of its own, or is given one that is not empty, "
       "`cairn::named<\"name\", class>`, as is one whose C++ name differs from compiler to compiler");
   static_assert(
       is_not<Problem, problem::list_without_rtti>,
@@ -74,9 +73,8 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::no_object>,
       "cairn: a load cannot write into a bit-field or a packed or volatile member, and a C array of more than 16 "
-      "objects "
-      "without a default constructor hides the number of members: use a member of a whole type, a std::atomic or a "
-      "std::array, or list the other members with cairn_fields");
+      "objects without a default constructor hides the number of members: use a member of a whole type, a std::atomic "
+      "or a std::array, or list the other members with cairn_fields");
   static_assert(
       is_not<Problem, problem::unknown_fields>,
       "cairn: C++ does not tell all fields of this aggregate, as it has a base class with members or one that only it "
@@ -86,8 +84,8 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::hidden_members>,
       "cairn: a class with the operations of a container, tensor, optional, pointer or the like may have members that "
-      "these do not show: list its members with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }` "
-      "(a base class with `using cairn_bases = cairn::bases<Base>;`), or specialise cairn::adapter<T>, or, if its "
+      "these do not show: list its members with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; "
+      "}` (a base class with `using cairn_bases = cairn::bases<Base>;`), or specialise cairn::adapter<T>, or, if its "
       "elements, or its values and shape, are all that is to be saved, `template <> inline constexpr bool "
       "cairn::is_container<T> = true;`");
   static_assert(
@@ -97,35 +95,32 @@ consteval walk_function checked_walk() {
       "`using cairn_bases = cairn::bases<Base>;`");
   static_assert(
       is_not<Problem, problem::line_form>,
-      "cairn: the class has a line that is private or of another form than these: `static auto cairn_fields() { return "
-      "cairn::fields<&T::a>{}; }` of members that are not static; `using cairn_bases = cairn::bases<Base>;` of direct, "
-      "public base classes; `using cairn_skip = cairn::names<\"a\">;`; `using cairn_changes = cairn::changes<...>;`; "
-      "`static constexpr unsigned cairn_version = 1;`; `void cairn_migrate(cairn::stored_parts& old)`, with a "
-      "cairn_version and a default constructor");
+      "cairn: a line of this class is private or of another form than `static auto cairn_fields() { return "
+      "cairn::fields<&T::a, &T::b>{}; }` (members that are not static), `using cairn_bases = cairn::bases<Base>;` "
+      "(direct, public base classes), `using cairn_skip = cairn::names<\"a\">;`, `using cairn_changes = "
+      "cairn::changes<...>;`, `static constexpr unsigned cairn_version = 1;` and, with a version and a default "
+      "constructor, `void cairn_migrate(cairn::stored_parts& old)`");
   static_assert(
       is_not<Problem, problem::skip_list>,
       "cairn: cairn_skip has each name once, as the struct that contains it has it, and is not for a class with "
-      "cairn_fields, whose list leaves out the members that are not state. If a base class of this struct has the same "
-      "cairn_skip or cairn_changes, move the line to the struct whose members it names");
+      "cairn_fields, whose list leaves out the members that are not state. If a base class of this struct has the "
+      "same cairn_skip or cairn_changes, move the line to the struct whose members it names");
   static_assert(
       is_not<Problem, problem::changes>,
-      "cairn: cairn_changes is made of cairn::renamed, added, since, removed and resizable, of members with their "
-      "names "
-      "in a checkpoint: only `removed` has names that the class lacks, a former name is not that of another member "
-      "(cairn_migrate can set it), and `since<N, ...>` needs a cairn_version of at least N, which the derived class "
-      "has "
-      "and no class in cairn_bases");
+      "cairn: cairn_changes is made of cairn::renamed, added, since, removed and resizable, with names as in the "
+      "paths of a checkpoint: `removed` names no member of the class, the others do; a former name is not that of "
+      "another member; `since<N, ...>` needs a cairn_version of at least N. A cairn_version is that of this class, "
+      "not of one in cairn_bases");
   static_assert(
       is_not<Problem, problem::path>,
-      "cairn: two members of this class, or a member and one of a base class in cairn_bases, have the same path in a "
-      "checkpoint, or one has the path __metadata__, which is reserved: rename it, or leave it out of cairn_fields or "
-      "cairn_bases. A trailing underscore is no part of a path, and the content of a base class such as a container is "
-      "the part `base`");
+      "cairn: two members of this class and of the base classes in cairn_bases have the same path in a checkpoint, or "
+      "one has the reserved path __metadata__: rename it, or leave it out of the list. A path omits a trailing "
+      "underscore, and the content of a base class such as a container is the part `base`");
   static_assert(
       is_not<Problem, problem::const_part>,
       "cairn: what is const can be saved but not loaded into: drop the const, also of the elements of a span, view or "
-      "tuple, use cairn::state in place of a cairn::const_state, list the members to load with cairn_fields, or, in an "
-      "adapter, pass a part that is not const or write `get` and `set`");
+      "tuple, or list the members to load with cairn_fields; use cairn::state in place of cairn::const_state; in an "
+      "adapter pass a part that is not const, or write `get` and `set`");
   static_assert(
       is_not<Problem, problem::const_content>,
       "cairn: a load assigns the content of an optional, a variant or a container, and replaces an object behind a "
@@ -141,8 +136,8 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::element_type>,
       "cairn: a span or valarray has elements of fixed layout, and a tensor numbers of up to 64 bits or complex "
-      "numbers "
-      "of these: save the container that owns the elements, or use std::vector, or specialise cairn::adapter<T>");
+      "numbers of these: save the container that owns the elements, or use std::vector, or specialise "
+      "cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::device_tensor>,
       "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
@@ -168,15 +163,14 @@ consteval walk_function checked_walk() {
       "cairn::adapter<T>, with a map from index to value, or a std::vector in that order, as the copy");
   static_assert(
       is_not<Problem, problem::cereal_functions>,
-      "cairn: this class needs a cereal function of its own that saves it, and one that loads it "
-      "(load_and_construct is not called). Of several choose with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES. Those of a base "
-      "class leave out its own members; if it has none, `template <> inline constexpr bool cairn::use_bridge<T> = "
-      "true;`");
+      "cairn: this class needs a cereal function of its own that saves it, and one that loads it (load_and_construct "
+      "is not called). Of several choose with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES. Those of a base class leave out its "
+      "own members; if it has none, `template <> inline constexpr bool cairn::use_bridge<T> = true;`");
   static_assert(
       is_not<Problem, problem::cereal_constructor>,  // one that is private to cereal::access cannot be found
       "cairn: a load through cereal functions is tried on a new object first, and load_and_construct is not called: "
-      "give this class a default constructor; or, if it has one that is private to cereal::access, `template <> inline "
-      "constexpr bool cairn::use_bridge<T> = true;`");
+      "give this class a default constructor; or, if it has one that is private to cereal::access, `template <> "
+      "inline constexpr bool cairn::use_bridge<T> = true;`");
   static_assert(
       is_not<Problem, problem::enum_list>,
       "cairn: cairn::by_name lists values of the enum, each once and with a name of its own: `template <> struct "
