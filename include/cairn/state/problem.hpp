@@ -28,30 +28,30 @@ enum class problem : unsigned char {
   unknown_type,
   raw_pointer,
   function_pointer,
-  pointee,
+  pointee,  // of a smart pointer: an array, void, incomplete or volatile
   polymorphic_without_list,
   polymorphic_list,
   list_without_rtti,
   virtual_destructor,
   union_member,
-  no_object,
-  unknown_fields,
-  hidden_members,
-  own_members,
+  no_object,       // a bit-field, or a packed or volatile member
+  unknown_fields,  // of an aggregate
+  hidden_members,  // of a class with the operations of a container or the like
+  own_members,     // that the lines of the class leave out
   line_form,
   skip_list,
   changes,
   path,
-  const_part,
-  const_content,
+  const_part,     // for a load only
+  const_content,  // of what a load assigns or makes as a whole
   no_default_constructor,
   keys,
-  element_type,
+  element_type,  // of a span, valarray or tensor
   device_tensor,
   adapter_header,
   adapter_form,
-  lacks_operations,
-  lossy,
+  lacks_operations,  // though it is said to be a container
+  lossy,             // its operations do not show all
   cereal_functions,
   cereal_constructor,
   enum_list
@@ -161,10 +161,8 @@ struct with_line_names<T> : line_names {};
 /// Whether T has a line that could not be used: it is private or of another form.
 template <class T, class Named = with_line_names<T>>
 consteval bool has_unusable_line() {
-  return (!requires { &Named::cairn_fields; } && !has_field_list<T>) ||
-         ((
-              !requires { &Named::cairn_bases; } || requires { typename T::cairn_bases; }) &&
-          !has_base_list<T>) ||
+  constexpr bool names_bases = !requires { &Named::cairn_bases; } || requires { typename T::cairn_bases; };
+  return (!requires { &Named::cairn_fields; } && !has_field_list<T>) || (names_bases && !has_base_list<T>) ||
          (!requires { &Named::cairn_skip; } && !has_skip_list<T>) ||
          (!requires { &Named::cairn_version; } && !declares_version<T>) ||
          (!requires { &Named::cairn_changes; } && !has_changes<T>) ||
@@ -206,12 +204,11 @@ consteval bool skips_beside_list(fields<Members...>, bases<Bases...>) {
 /// What is wrong with the field list and the list of base classes.
 template <class T>
 consteval problem problem_of_lists() {
-  if constexpr (!detail::lists_only_members<T>())
+  if constexpr (!detail::lists_only_members<T>() || !detail::can_access<T>(own_fields<T>{}) ||
+                !detail::can_access<T>(base_list<T>{}))
     return problem::line_form;
   else if constexpr (!has_own_list<T>() && !has_base_list<T>)
     return problem::own_members;
-  else if constexpr (!detail::can_access<T>(own_fields<T>{}) || !detail::can_access<T>(base_list<T>{}))
-    return problem::line_form;
   else if constexpr (!has_own_list<T>() && !detail::has_only<T>(base_list<T>{}))
     return problem::own_members;
   else
