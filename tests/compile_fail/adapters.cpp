@@ -43,7 +43,7 @@ struct cairn::adapter<second> {
   static void set(second& to, std::pair<int, second> from) { to = from.second; }
 };
 
-// expect: contains a T
+// expect: what `get` returns contains no T again
 void check(const first& s) { (void)describe(s); }   // here "first"
 void check(const second& s) { (void)describe(s); }  // here "second"
 
@@ -60,7 +60,7 @@ struct cairn::adapter<points> {
   static tensor_view<point> view(points& of) { return {of.all.data(), {of.all.size()}}; }
 };
 
-// expect: a tensor whose elements have no dtype
+// expect: a tensor numbers of up to 64 bits or complex numbers
 void check(const has<points>& s) { (void)describe(s); }  // here "part: points"
 
 struct layer {
@@ -80,7 +80,7 @@ struct cairn::adapter<owner> {
     const int limit = 3;
     int* raw = nullptr;
     net parts;
-    // expect: a part that an adapter passes must not be const
+    // expect: in an adapter pass a part that is not const, or write `get` and `set`
     // lines: 42 clang: the functions that call the adapter are between each part and the state
     field("limit", limit);  // here "const int"
     // expect: a raw pointer does not say how much it points to

@@ -43,17 +43,17 @@ struct s1 { std::vector<name_in_use> layers; };
 struct s2 { std::vector<misspelled> layers; };
 // clang-format on
 
-// expect: gives a member a former name that another member has
+// expect: a former name is not that of another member
 void check(const s1& s) { (void)describe(s); }  // here "layers\.\*: name_in_use"
-// expect: cairn_changes names a member that the class does not have
+// expect: `removed` names no member of the class, the others do
 void check(const s2& s) { (void)describe(s); }  // here "layers\.\*: misspelled"
-// expect: is not made of cairn::renamed, added, since, removed and resizable
+// expect: cairn_changes is made of cairn::renamed, added, since, removed and resizable
 void check(const not_a_list& s) { (void)describe(s); }  // here "not_a_list"
-// expect: public line `using cairn_changes = cairn::changes
+// expect: is private or of another form than .*`using cairn_changes = cairn::changes
 void check(const private_changes& s) { (void)describe(s); }  // here "private_changes"
-// expect: removes one that it has
+// expect: `removed` names no member of the class, the others do
 void check(const removes_member& s) { (void)describe(s); }  // here "removes_member"
-// expect: is for a class with a cairn_version of at least N
+// expect: needs a cairn_version of at least N
 void check(const since_no_version& s) { (void)describe(s); }  // here "since_no_version"
 
 struct not_unsigned {
@@ -80,10 +80,10 @@ class private_version {
 struct s3 { std::vector<version_of_base> layers; };
 // clang-format on
 
-// expect: a version is a public line `static constexpr unsigned cairn_version
+// expect: is private or of another form than .*`static constexpr unsigned cairn_version
 void check(const not_unsigned& s) { (void)describe(s); }     // here "not_unsigned"
 void check(const private_version& s) { (void)describe(s); }  // here "private_version"
-// expect: a class in cairn_bases has a cairn_version
+// expect: A cairn_version is that of this class, not of one in cairn_bases
 void check(const s3& s) { (void)describe(s); }  // here "layers\.\*: version_of_base"
 
 struct other_argument {
@@ -107,7 +107,7 @@ class private_migration {
 struct s4 { std::vector<other_argument> layers; };
 // clang-format on
 
-// expect: cairn_migrate is a public member .void cairn_migrate
+// expect: with a version and a default constructor, `void cairn_migrate\(cairn::stored_parts& old\)`
 void check(const s4& s) { (void)describe(s); }                 // here "layers\.\*: other_argument"
 void check(const without_version& s) { (void)describe(s); }    // here "without_version"
 void check(const private_migration& s) { (void)describe(s); }  // here "private_migration"

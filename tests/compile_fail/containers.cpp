@@ -256,7 +256,7 @@ void check(const d5& s) { (void)describe(s); }   // here "values: crtp"
 void check(const d8& s) { (void)describe(s); }   // here "noise: private_noise"
 void check(const d9& s) { (void)describe(s); }   // here "random: skipping_engine"
 void check(const d10& s) { (void)describe(s); }  // here "random: counting_engine<int>"
-// expect: an aggregate with a base class that has members
+// expect: this aggregate, as it has a base class with members
 void check(const d6& s) { (void)describe(s); }  // here "weights: aggregate"
 void check(const d7& s) { (void)describe(s); }  // here "noise: counted_noise"
 

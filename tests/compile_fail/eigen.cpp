@@ -15,7 +15,7 @@ struct rotation {
   Eigen::Quaternionf turn;
 };
 
-// expect: for its other types save what they are made from, or specialise cairn::adapter
+// expect: for other types of these libraries save what they are made from, or specialise cairn::adapter
 void check(const expression& s) { (void)describe(s); }  // here "weights: Eigen::Transpose<
-// expect: include cairn/adapters/eigen.hpp, or geometry.hpp
+// expect: include the adapter for this type: .* eigen/geometry.hpp
 void check(const rotation& s) { (void)describe(s); }  // here "turn: Eigen::Quaternion<

@@ -64,19 +64,18 @@ struct s9 { gpu_tensor weight; };
 
 // expect: give their type a default constructor
 void check(const s1& s) { (void)describe(s); }  // here "all: std::vector<number>"
-// expect: their operator= does not allow
+// expect: give its type an operator=
 void check(const s2& s) { (void)describe(s); }  // here "all: std::__cxx11::list<node|"all: std::list<node
-// expect: keys that cannot be copied
+// expect: use values in place of pointers, .* and of what cannot be copied
 void check(const s3& s) { (void)describe(s); }  // here "keys: std::set<not_copied>"
-// expect: cairn: pointers as keys
 void check(const s4& s) { (void)describe(s); }  // here "keys: std::set<std::shared_ptr<int> ?>"
-// expect: need operator<
+// expect: give the keys of an unordered container an operator<
 void check(const s5& s) { (void)describe(s); }  // here "keys: std::unordered_set<without_order, hash>"
-// expect: a span of elements that are not of fixed layout
+// expect: a span or valarray has elements of fixed layout
 void check(const s6& s) { (void)describe(s); }  // here "names: std::span<std::(__cxx11::)?basic_string<
 // expect: use std::vector
 void check(const s7& s) { (void)describe(s); }  // here "names: std::valarray<std::.*basic_string<char> ?>"
-// expect: a tensor whose elements have no dtype
+// expect: a tensor numbers of up to 64 bits
 // expect: "words: cairn::(v0_1::)?tensor_view<std::.*basic_string<char> ?>"
 void check(const s8& s) { (void)describe(s); }  // here
 // expect: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions

@@ -59,16 +59,16 @@ struct s7 { ublas::mapped_vector<double> a; };
 struct s8 { ublas::compressed_vector<double> b; };
 // clang-format on
 
-// expect: for the types of Eigen include cairn/adapters/eigen.hpp
+// expect: include the adapter for this type: .* eigen.hpp
 void check(const s1& s) { (void)describe(s); }  // here "weights: Eigen::like_matrix"
 void check(const s2& s) { (void)describe(s); }  // here "weights: Eigen::Map<Eigen::Matrix<.*float, -1,
-// expect: for Mat, Col, Row, Cube and SpMat of Armadillo include cairn/adapters/armadillo.hpp
+// expect: cairn/adapters/armadillo.hpp
 void check(const s3& s) { (void)describe(s); }  // here "weights: arma::Mat<float>"
-// expect: include cairn/adapters/boost_multi_array.hpp
+// expect: include the adapter for this type: .* boost_multi_array.hpp
 void check(const s4& s) { (void)describe(s); }  // here "weights: boost::multi_array<double
-// expect: an order of its own
+// expect: a sequenced or random_access index of a multi_index_container
 void check(const s5& s) { (void)describe(s); }  // here "all: boost::multi_index::
 void check(const s6& s) { (void)describe(s); }  // here "list: boost::multi_index::
-// expect: would be lost
+// expect: for a sparse sequence, .* with a map from index to value
 void check(const s7& s) { (void)describe(s); }  // here "a: boost::numeric::ublas::
 void check(const s8& s) { (void)describe(s); }  // here "b: boost::numeric::ublas::

@@ -61,14 +61,14 @@ def needs(trait):
     return lambda t: None if getattr(t, trait) else False
 
 
-def needs_flat(problem):
-    return lambda t: None if t.flat else problem
+def flat_rule(t):
+    return None if t.flat else "element_type"
 
 
 def key_rule(t):
     if not t.equal:
         return False
-    return None if t.key else "keys_without_order"
+    return None if t.key else "keys"
 
 
 def atomic_rule(t):
@@ -92,8 +92,8 @@ HOLDERS = {
               ("std::tuple<float, @>", "flat " + ORDERED, {}, None)],
     "record": [("matrix::record<@>", "flat key " + ORDERED, {}, None)],
     "bridged": [("matrix::archived<@>", VALUE, {}, None)],
-    "span": [("matrix::spanned<@>", "", {"equal": False}, needs_flat("span_of_objects"))],
-    "valarray": [("std::valarray<@>", "", {"equal": False}, needs_flat("array_of_objects"))],
+    "span": [("matrix::spanned<@>", "", {"equal": False}, flat_rule)],
+    "valarray": [("std::valarray<@>", "", {"equal": False}, flat_rule)],
     "sequence": [("std::vector<@>", ORDERED, {}, lambda t: False if t.is_bool else None),
                  ("std::deque<@>", ORDERED, {}, None),
                  ("std::list<@>", ORDERED, {}, None),

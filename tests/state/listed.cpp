@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/state/problem.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -70,22 +71,22 @@ struct hidden : private base {
 
 TEST_CASE("a list belongs to the class that declares it") {
   STATIC_REQUIRE(problem_of_lists<base>() == problem::none);
-  STATIC_REQUIRE(problem_of_lists<without>() == problem::inherited_list);
+  STATIC_REQUIRE(problem_of_lists<without>() == problem::own_members);
   STATIC_REQUIRE(problem_of_lists<with_none_of_its_own>() == problem::none);
   STATIC_REQUIRE(problem_of_lists<stateless>() == problem::none);
-  STATIC_REQUIRE(problem_of_lists<below_stateless>() == problem::inherited_list);
+  STATIC_REQUIRE(problem_of_lists<below_stateless>() == problem::own_members);
   STATIC_REQUIRE(problem_of_lists<box<int>>() == problem::none);
-  STATIC_REQUIRE(problem_of_lists<below_box>() == problem::inherited_list);
-  STATIC_REQUIRE(problem_of_lists<box_below_box<int>>() == problem::inherited_list);
+  STATIC_REQUIRE(problem_of_lists<below_box>() == problem::own_members);
+  STATIC_REQUIRE(problem_of_lists<box_below_box<int>>() == problem::own_members);
   STATIC_REQUIRE(problem_of_lists<box<box<int>>>() == problem::none);
 }
 
 TEST_CASE("a list of base classes replaces an inherited list of fields") {
   STATIC_REQUIRE(problem_of_lists<inherits_all>() == problem::none);
   STATIC_REQUIRE(std::is_same_v<cairn::detail::own_fields<inherits_all>, cairn::fields<>>);
-  STATIC_REQUIRE(problem_of_lists<inherits_bases>() == problem::unlisted_members);
-  STATIC_REQUIRE(problem_of_lists<omits_own>() == problem::unlisted_members);
-  STATIC_REQUIRE(problem_of_lists<hidden>() == problem::inaccessible);
+  STATIC_REQUIRE(problem_of_lists<inherits_bases>() == problem::own_members);
+  STATIC_REQUIRE(problem_of_lists<omits_own>() == problem::own_members);
+  STATIC_REQUIRE(problem_of_lists<hidden>() == problem::line_form);
 }
 
 namespace {

@@ -26,17 +26,12 @@ template <class T, bool Makes>
 consteval problem problem_of_cereal_class() {
   constexpr int saves = cereal::traits::detail::count_output_serializers<T, cereal_output>::value;
   constexpr int loads = cereal::traits::detail::count_input_serializers<T, cereal_input>::value;
-  constexpr bool constructs = cereal::traits::has_load_and_construct<T, cereal_input>::value;
-  if constexpr (saves > 1 || loads > 1)
-    return problem::cereal_several;
-  else if constexpr (saves == 0)
-    return problem::cereal_not_saved;
-  else if constexpr (loads == 0)
-    return constructs ? problem::cereal_load_and_construct : problem::cereal_not_loaded;
+  if constexpr (saves != 1 || loads != 1)
+    return problem::cereal_functions;
   else if constexpr (!use_bridge<T> && inherits_cereal_functions<T>())
-    return problem::cereal_inherited;
+    return problem::cereal_functions;
   else if constexpr (Makes && !default_made<T> && (minimal_functions<T>::any || !use_bridge<T>))
-    return constructs ? problem::cereal_load_and_construct : problem::cereal_no_default_constructor;
+    return problem::cereal_constructor;
   else
     return problem::none;
 }

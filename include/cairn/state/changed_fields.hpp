@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a class says about its changes, as a table for the walker, and what is wrong with it.
+// What a class says about its changes, as a table for the walker.
 #pragma once
 
 #include <array>
@@ -13,7 +13,6 @@
 #include "cairn/state/listed.hpp"
 #include "cairn/state/name_text.hpp"
 #include "cairn/state/operations.hpp"
-#include "cairn/state/problem.hpp"
 #include "cairn/state/record.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -108,43 +107,6 @@ consteval bool has_member_named(std::string_view name) {
     return []<std::size_t... I>(std::index_sequence<I...>, std::string_view wanted) {
       return ((stored_field_name<T, I>.view() == wanted) || ...);
     }(std::make_index_sequence<arity<T>>{}, name);
-}
-
-template <class T>
-consteval problem problem_of_change(const change& each) {
-  if (has_member_named<T>(each.name) == (each.what == change::kind::removed)) return problem::change_of_no_member;
-  if (each.what == change::kind::renamed && has_member_named<T>(each.former)) return problem::former_name_in_use;
-  if constexpr (has_version<T>) {
-    if (each.what == change::kind::since && each.version > T::cairn_version) return problem::version_too_small;
-  } else {
-    if (each.what == change::kind::since) return problem::version_too_small;
-  }
-  return problem::none;
-}
-
-template <class T, class... Bases>
-consteval bool has_versioned_base(bases<Bases...>) {
-  return (has_version<Bases> || ...);
-}
-
-/// What is wrong with the changes, the version and the migration of a class that can be saved without them.
-template <class T>
-consteval problem problem_of_changes() {
-  if constexpr (has_base_list<T>)
-    if (detail::has_versioned_base<T>(base_list<T>{})) return problem::versioned_base;
-  if constexpr (changed<T>) {
-    using list = change_rows<typename T::cairn_changes>;
-    if (!list::known) return problem::change_of_no_member;
-    for (const change& each : list::all)
-      if (const problem found = problem_of_change<T>(each); found != problem::none) return found;
-  }
-  if constexpr (has_version<T>) {
-    if constexpr (!std::is_same_v<decltype(T::cairn_version), const unsigned>) return problem::version_type;
-    if constexpr (declares_migration<T> && !(has_migration<T> && default_made<T>)) return problem::migration;
-  } else if constexpr (declares_migration<T> && !declares_version<T>) {
-    return problem::migration;
-  }
-  return problem::none;
 }
 
 }  // namespace cairn::inline v0_1::detail

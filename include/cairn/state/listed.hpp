@@ -10,7 +10,6 @@
 #include "cairn/state/arity.hpp"
 #include "cairn/state/field_list.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/problem.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -120,21 +119,6 @@ consteval bool lists_only_members() {
     return lists_members<T>;
   else
     return true;
-}
-
-/// Why a class with a list cannot be saved by it.
-template <class T>
-consteval problem problem_of_lists() {
-  if constexpr (!detail::lists_only_members<T>())
-    return problem::no_member;
-  else if constexpr (!has_own_list<T>() && !has_base_list<T>)
-    return problem::inherited_list;
-  else if constexpr (!detail::can_access<T>(own_fields<T>{}) || !detail::can_access<T>(base_list<T>{}))
-    return problem::inaccessible;
-  else if constexpr (!has_own_list<T>() && !detail::has_only<T>(base_list<T>{}))
-    return problem::unlisted_members;
-  else
-    return problem::none;
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +72,15 @@ struct listing<named<Name, Type, Former...>> {
   static constexpr std::array<std::string_view, 1 + sizeof...(Former)> names{Name.view(), Former.view()...};
   static constexpr std::span<const std::string_view> given{names};
 };
+
+/// The list of types of Base, to find them by.
+template <class Base>
+inline constexpr const polymorphic<Base>* type_list_of = nullptr;
+
+template <class Deleter>
+inline constexpr bool is_default_delete = false;
+template <class T>
+inline constexpr bool is_default_delete<std::default_delete<T>> = true;
 
 template <class... Listed>
 constexpr auto listed_types(const one_of<Listed...>&) noexcept {

@@ -15,7 +15,6 @@
 
 #include "cairn/state/arity.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/problem.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -223,39 +222,6 @@ consteval bool find_reference_member() {
 
 template <class Record>
 inline constexpr bool has_reference_member = find_reference_member<Record>();
-
-template <class Record, class... Types>
-consteval bool is_packed(type_list<Types...>) {
-  return ((alignof(Types) > alignof(Record)) || ...);
-}
-
-template <class... Types>
-consteval bool has_volatile(type_list<Types...>) {
-  return (std::is_volatile_v<Types> || ...);
-}
-
-/// Why the fields of the record cannot be saved or loaded.
-template <class Record>
-consteval problem problem_of_record() {
-  if constexpr (!counted_fields<Record>.known)
-    return problem::uncounted;
-  else if constexpr (counted_fields<Record>.has_union)
-    return problem::union_member;
-  else if constexpr (!counted_fields<Record>.bases_are_empty)
-    return problem::base_class;
-  else if constexpr (arity<Record> > max_fields)
-    return problem::too_many_fields;
-  else if constexpr (std::is_same_v<field_types<Record>, no_address>)
-    return problem::no_address;
-  else if constexpr (detail::is_packed<Record>(field_types<Record>{}))
-    return problem::no_address;
-  else if constexpr (detail::has_volatile(field_types<Record>{}))
-    return problem::volatile_part;  // g++ gives no name of a field then
-  else if constexpr (has_reference_member<Record>)
-    return problem::reference_member;
-  else
-    return problem::none;
-}
 
 template <class Record, std::size_t I>
 consteval std::string_view field_name_view() {

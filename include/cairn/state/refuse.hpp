@@ -5,22 +5,37 @@
 #include <type_traits>
 
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/refuse_lines.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/problem.hpp"
 #include "cairn/state/type_search.hpp"
 #include "cairn/state/walk_object.hpp"
 
 namespace cairn::inline v0_1::detail {
 
+/// What is wrong with the state.
+template <class State, bool Loads>
+inline constexpr problem problem_in =
+    refusal_of<State>.what == problem::none && Loads && refusal_of<State>.has_const ? problem::const_part
+                                                                                    : refusal_of<State>.what;
+
+/// The text that names the part.
+template <class State>
+inline constexpr part_text part_in =
+    refusal_of<State>.what == problem::none ? refusal_of<State>.where_const : refusal_of<State>.where;
+
+template <problem One, problem Other>
+inline constexpr bool is_not = One != Other;
+
 /// The walk function of a state whose parts can all be saved, and also loaded if `Loads`. For others one of these
-/// assertions fails; the last two arguments are there for its message. refuse_lines.hpp has further ones.
+/// assertions fails; the last two arguments are there for its message.
 template <class State, bool Loads, problem Problem = problem_in<State, Loads>, auto Part = in_pieces<part_in<State>>()>
-requires(!is_of_lines(Problem))
 consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::unknown_type>,
       "cairn: this type cannot be saved as it is: make it an aggregate, or give it a public line `static auto "
-      "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise cairn::adapter<T>. If it is not "
-      "state (a mutex, a thread, a function, a cache): cairn::skip<T>, or list the other members");
+      "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, or specialise cairn::adapter<T>, or use another "
+      "type, such as std::string for a string_view. If it is not state (a mutex, a thread, a function, a cache): "
+      "cairn::skip<T>, or list the other members");
   static_assert(
       is_not<Problem, problem::raw_pointer>,
       "cairn: a raw pointer does not say how much it points to, nor who owns it: use std::vector, unique_ptr, "
@@ -28,196 +43,139 @@ consteval walk_function checked_walk() {
       "cairn::skip<T>, or list the other members");
   static_assert(
       is_not<Problem, problem::function_pointer>,
-      "cairn: a pointer to a function cannot be saved: save which function it is, for example by an enum or a "
-      "name, and set the pointer after the load. To leave it out: cairn::skip<T>, or list the other members");
-  static_assert(is_not<Problem, problem::pointer_to_array>,
-                "cairn: a pointer to an array does not say how long it is: use std::vector, or for a fixed length a "
-                "pointer to a std::array");
-  static_assert(is_not<Problem, problem::pointer_to_void>,
-                "cairn: a pointer to void does not say what it points to: use a pointer to the type, or std::variant");
+      "cairn: a pointer to a function cannot be saved: save which function it is, for example by an enum or a name, "
+      "and set the pointer after the load. To leave it out: cairn::skip<T>, or list the other members");
   static_assert(
-      is_not<Problem, problem::pointer_to_incomplete>,
-      "cairn: a pointer to an incomplete type: include its definition where the state is saved and loaded, or "
-      "specialise cairn::adapter for the class that has the pointer");
-  static_assert(is_not<Problem, problem::polymorphic_without_list>,
-                "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: "
-                "`template <> struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+      is_not<Problem, problem::pointee>,
+      "cairn: a pointer to an array, to void, to an incomplete type or to volatile cannot be saved: use std::vector, "
+      "a pointer to a std::array or to the type, or std::variant; include the definition, or specialise "
+      "cairn::adapter for the class that has the pointer; drop the volatile");
+  static_assert(
+      is_not<Problem, problem::polymorphic_without_list>,
+      "cairn: a pointer to a polymorphic class needs the closed list of types that it may point to: `template <> "
+      "struct cairn::polymorphic<Base> : cairn::one_of<A, B> {};`");
+  static_assert(
+      is_not<Problem, problem::polymorphic_list>,
+      "cairn: cairn::polymorphic<Base> lists classes with their definitions, each once and none of them abstract, "
+      "that are derived from Base publicly and once. Each has a name of its own, or is given one that is not empty, "
+      "`cairn::named<\"name\", class>`, as is one whose C++ name differs from compiler to compiler");
   static_assert(
       is_not<Problem, problem::list_without_rtti>,
       "cairn: a pointer to a polymorphic class needs RTTI, which tells the class of the object: compile without "
       "-fno-rtti, make the class final, or use std::variant");
-  static_assert(is_not<Problem, problem::pointer_to_volatile>,
-                "cairn: an object behind a pointer to volatile cannot be saved: drop the volatile");
-  static_assert(is_not<Problem, problem::listed_types_none>, "cairn: cairn::polymorphic<Base> lists no class");
-  static_assert(is_not<Problem, problem::listed_type_incomplete>,
-                "cairn: cairn::polymorphic<Base> lists a class that is only declared here: include its definition");
-  static_assert(is_not<Problem, problem::listed_type_without_name>,
-                "cairn: cairn::polymorphic<Base> gives a class a name or a former name without characters: "
-                "`cairn::named<\"name\", class>`");
-  static_assert(is_not<Problem, problem::listed_type_not_derived>,
-                "cairn: cairn::polymorphic<Base> lists a type that is not derived from Base, or not publicly, or more "
-                "than once");
-  static_assert(is_not<Problem, problem::listed_type_abstract>,
-                "cairn: cairn::polymorphic<Base> lists an abstract class, of which no object can exist: list the "
-                "classes derived from it");
-  static_assert(is_not<Problem, problem::base_without_virtual_functions>,
-                "cairn: a base class without virtual functions does not tell the type of an object: give it a virtual "
-                "destructor");
-  static_assert(is_not<Problem, problem::listed_type_twice>, "cairn: cairn::polymorphic<Base> lists a class twice");
-  static_assert(is_not<Problem, problem::listed_types_of_one_name>,
-                "cairn: cairn::polymorphic<Base> lists two classes of the same name: give them others, "
-                "`cairn::named<\"name\", class>`");
-  static_assert(is_not<Problem, problem::listed_type_without_portable_name>,
-                "cairn: cairn::polymorphic<Base> lists a class whose C++ name differs from compiler to compiler: give "
-                "it one, `cairn::named<\"name\", class>`");
-  static_assert(is_not<Problem, problem::base_without_virtual_destructor>,
-                "cairn: objects of derived classes are deleted through this pointer: give the base class a virtual "
-                "destructor");
-  static_assert(is_not<Problem, problem::const_pointee_with_deleter>,
-                "cairn: a load replaces an object behind a pointer to const, and must not make one for a deleter of "
-                "yours: drop the const");
-  static_assert(is_not<Problem, problem::const_pointee_without_constructor>,
-                "cairn: a load replaces an object behind a pointer to const, so its type needs a default constructor: "
-                "give it one, or drop the const");
+  static_assert(
+      is_not<Problem, problem::virtual_destructor>,
+      "cairn: give the base class a virtual destructor: without virtual functions it does not tell the type of an "
+      "object, and a unique_ptr deletes objects of derived classes through it");
   static_assert(is_not<Problem, problem::union_member>,
                 "cairn: a union does not say which member is alive: use std::variant, or list the other members with "
                 "cairn_fields");
-  static_assert(is_not<Problem, problem::piecewise_distribution>,
-                "cairn: a piecewise distribution cannot be read back exactly: it draws nothing of its own, so save the "
-                "intervals and weights that you make it from");
   static_assert(
-      is_not<Problem, problem::eigen_type>,
-      "cairn: for the types of Eigen include cairn/adapters/eigen.hpp, or geometry.hpp, sparse.hpp or tensor.hpp of "
-      "cairn/adapters/eigen/; for its other types save what they are made from, or specialise cairn::adapter<T>");
+      is_not<Problem, problem::no_object>,
+      "cairn: a load cannot write into a bit-field or a packed or volatile member, and a C array of more than 16 "
+      "objects without a default constructor hides the number of members: use a member of a whole type, a std::atomic "
+      "or a std::array, or list the other members with cairn_fields");
   static_assert(
-      is_not<Problem, problem::uncounted>,
-      "cairn: the fields of this aggregate cannot be counted, as with a reference member, or with a base class such "
-      "as enable_shared_from_this that only it can make: list the members with a public line `static auto "
-      "cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
-  static_assert(is_not<Problem, problem::base_class>,
-                "cairn: an aggregate with a base class that has members: add the public lines `using cairn_bases = "
-                "cairn::bases<Base>;` and, for its own members, `static auto cairn_fields() { return "
-                "cairn::fields<&T::a, &T::b>{}; }`");
-  static_assert(
-      is_not<Problem, problem::too_many_fields>,
-      "cairn: an aggregate of more than 100 fields: group some into a nested struct, or give the type a public "
-      "line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
-  static_assert(
-      is_not<Problem, problem::no_address>,
-      "cairn: a bit-field or a packed member has no address of its own, and a C array of more than 16 objects without "
-      "a default constructor hides the number of members: use a member of a whole type or a std::array, or "
-      "cairn_fields");
-  static_assert(
-      is_not<Problem, problem::skip_list>,
-      "cairn: cairn_skip has a name that no member of this struct has, or has one twice: write each name as in "
-      "the struct");
-  static_assert(
-      is_not<Problem, problem::reference_member>,
-      "cairn: a reference member cannot be made by a load: save the object that it refers to by its owner, and "
-      "list the other members with cairn_fields");
-  static_assert(is_not<Problem, problem::volatile_part>,
-                "cairn: a volatile object cannot be saved or loaded as a whole: use std::atomic, or list the other "
-                "members with cairn_fields");
-  static_assert(is_not<Problem, problem::const_part>,
-                "cairn: a const member cannot be loaded into, only saved, nor can a cairn::const_state: drop the "
-                "const, also of the elements of a span, view or tuple, or list the members to load with cairn_fields");
-  static_assert(
-      is_not<Problem, problem::const_adapter_part>,
-      "cairn: a part that an adapter passes must not be const: `fields` is called for saves and loads; pass a "
-      "member that is not const, or write `get` and `set`");
-  static_assert(is_not<Problem, problem::const_content>,
-                "cairn: a load makes and assigns the content of an optional, a variant or a container: drop its const");
-  static_assert(
-      is_not<Problem, problem::inherited_list>,
-      "cairn: a class inherits the field list of a base class, without its own members: give it a list of its "
-      "own, `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and for all fields of the "
-      "base class `using cairn_bases = cairn::bases<Base>;`");
-  static_assert(
-      is_not<Problem, problem::unlisted_members>,
-      "cairn: a class with a list of base classes and members of its own lists these, too, with a public line "
-      "`static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
-  static_assert(
-      is_not<Problem, problem::inaccessible>,
-      "cairn: cairn_bases and cairn_fields name direct, public and unambiguous base classes and their members");
+      is_not<Problem, problem::unknown_fields>,
+      "cairn: C++ does not tell all fields of this aggregate, as it has a base class with members or one that only it "
+      "can make (enable_shared_from_this), a reference, more than 100 fields, or more than its std::tuple_size: list "
+      "them with a public line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and all fields "
+      "of a base class with `using cairn_bases = cairn::bases<Base>;`; save what a reference refers to by its owner");
   static_assert(
       is_not<Problem, problem::hidden_members>,
       "cairn: a class with the operations of a container, tensor, optional, pointer or the like may have members that "
-      "these do not show: list its members with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }` "
-      "(a base class with `using cairn_bases = cairn::bases<Base>;`), or specialise cairn::adapter<T>, or, if its "
+      "these do not show: list its members with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; "
+      "}` (a base class with `using cairn_bases = cairn::bases<Base>;`), or specialise cairn::adapter<T>, or, if its "
       "elements, or its values and shape, are all that is to be saved, `template <> inline constexpr bool "
       "cairn::is_container<T> = true;`");
   static_assert(
-      is_not<Problem, problem::tuple_size>,
-      "cairn: std::tuple_size of this class is less than the number of its members, so some would be lost: list them "
-      "with `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`");
+      is_not<Problem, problem::own_members>,
+      "cairn: a list for the base classes leaves out the members of the class itself: add them with a public line "
+      "`static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and all fields of a base class with "
+      "`using cairn_bases = cairn::bases<Base>;`");
+  static_assert(
+      is_not<Problem, problem::line_form>,
+      "cairn: a line of this class is private or of another form than `static auto cairn_fields() { return "
+      "cairn::fields<&T::a, &T::b>{}; }` (members that are not static), `using cairn_bases = cairn::bases<Base>;` "
+      "(direct, public base classes), `using cairn_skip = cairn::names<\"a\">;`, `using cairn_changes = "
+      "cairn::changes<...>;`, `static constexpr unsigned cairn_version = 1;` and, with a version and a default "
+      "constructor, `void cairn_migrate(cairn::stored_parts& old)`");
+  static_assert(
+      is_not<Problem, problem::skip_list>,
+      "cairn: cairn_skip has each name once, as the struct that contains it has it, and is not for a class with "
+      "cairn_fields, whose list leaves out the members that are not state. If a base class of this struct has the "
+      "same cairn_skip or cairn_changes, move the line to the struct whose members it names");
+  static_assert(
+      is_not<Problem, problem::changes>,
+      "cairn: cairn_changes is made of cairn::renamed, added, since, removed and resizable, with names as in the "
+      "paths of a checkpoint: `removed` names no member of the class, the others do; a former name is not that of "
+      "another member; `since<N, ...>` needs a cairn_version of at least N. A cairn_version is that of this class, "
+      "not of one in cairn_bases");
+  static_assert(
+      is_not<Problem, problem::path>,
+      "cairn: two members of this class and of the base classes in cairn_bases have the same path in a checkpoint, or "
+      "one has the reserved path __metadata__: rename it, or leave it out of the list. A path omits a trailing "
+      "underscore, and the content of a base class such as a container is the part `base`");
+  static_assert(
+      is_not<Problem, problem::const_part>,
+      "cairn: what is const can be saved but not loaded into: drop the const, also of the elements of a span, view or "
+      "tuple, or list the members to load with cairn_fields; use cairn::state in place of cairn::const_state; in an "
+      "adapter pass a part that is not const, or write `get` and `set`");
+  static_assert(
+      is_not<Problem, problem::const_content>,
+      "cairn: a load assigns the content of an optional, a variant or a container, and replaces an object behind a "
+      "pointer to const: drop its const, and that of its members; give its type an operator=, or, behind a pointer "
+      "without a deleter of yours, a default constructor");
   static_assert(is_not<Problem, problem::no_default_constructor>,
                 "cairn: a load makes the elements of a container: give their type a default constructor");
-  static_assert(is_not<Problem, problem::keys_without_order>,
-                "cairn: keys without an order: the keys of an unordered container need operator<, since it is saved in "
-                "their order");
   static_assert(
-      is_not<Problem, problem::pointer_keys>,
-      "cairn: pointers as keys: their order or that of their objects is known only after the load, or they cannot be "
-      "copied; use values as keys, or save the pointers in a std::vector");
+      is_not<Problem, problem::keys>,
+      "cairn: a save and a load order and copy keys: give the keys of an unordered container an operator<, and use "
+      "values in place of pointers, whose order is known only after the load, and of what cannot be copied; or save "
+      "the elements in a std::vector");
   static_assert(
-      is_not<Problem, problem::keys_not_copied>,
-      "cairn: keys that cannot be copied, as a save or a load does: use values as keys, or save the elements in "
-      "a std::vector");
-  static_assert(is_not<Problem, problem::span_of_objects>,
-                "cairn: a span of elements that are not of fixed layout: save the container that owns them");
-  static_assert(is_not<Problem, problem::array_of_objects>,
-                "cairn: a valarray of elements that are not of fixed layout: use std::vector");
+      is_not<Problem, problem::element_type>,
+      "cairn: a span or valarray has elements of fixed layout, and a tensor numbers of up to 64 bits or complex "
+      "numbers of these: save the container that owns the elements, or use std::vector, or specialise "
+      "cairn::adapter<T>");
   static_assert(
       is_not<Problem, problem::device_tensor>,
       "cairn: a tensor that may be on a device: specialise cairn::adapter<T> with a view that has copy functions "
       "(cairn::any_tensor_view, cairn::device_copies), also if it is always on the host");
-  static_assert(is_not<Problem, problem::tensor_of_objects>,
-                "cairn: a tensor whose elements have no dtype, as numbers of up to 64 bits and complex numbers of "
-                "these have: save "
-                "its elements in a std::vector, or specialise cairn::adapter<T>");
-  static_assert(is_not<Problem, problem::adapter_form>,
-                "cairn: a cairn::adapter has `view(object)`, which returns a cairn::tensor_view, or `get(object)` and "
-                "`set(object, value)`, or `fields(object, field)`; all are static");
-  static_assert(is_not<Problem, problem::cereal_several>,
-                "cairn: this class has several cereal functions of one kind, perhaps inherited ones: say which one to "
-                "use with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES");
-  static_assert(is_not<Problem, problem::cereal_not_saved>,
-                "cairn: this class has a cereal function that loads it, but none that saves it");
-  static_assert(is_not<Problem, problem::cereal_not_loaded>,
-                "cairn: this class has a cereal function that saves it, but none that loads it");
-  static_assert(is_not<Problem, problem::cereal_inherited>,
-                "cairn: this class has only the cereal functions of a base class, which leave out its own members: "
-                "write functions for it, or, if it has no members of its own, "
-                "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
   static_assert(
-      is_not<Problem, problem::cereal_no_default_constructor>,  // one that is private to cereal::access cannot be found
-      "cairn: a load through cereal functions is tried on a new object first, so this class needs a default "
-      "constructor: write one; or, if it has one that is private to cereal::access, "
-      "`template <> inline constexpr bool cairn::use_bridge<T> = true;`");
-  static_assert(is_not<Problem, problem::cereal_load_and_construct>,
-                "cairn: load_and_construct is not called, as a load fills objects in place: give this class a default "
-                "constructor, and a cereal function that loads it");
+      is_not<Problem, problem::adapter_header>,
+      "cairn: include the adapter for this type: cairn/adapters/armadillo.hpp, boost_multi_array.hpp or eigen.hpp, or "
+      "of Eigen's other modules eigen/geometry.hpp, eigen/sparse.hpp or eigen/tensor.hpp; for other types of these "
+      "libraries save what they are made from, or specialise cairn::adapter<T>");
   static_assert(
-      is_not<Problem, problem::change_of_no_member>,
-      "cairn: cairn_changes names a member that the class does not have, removes one that it has, or is not "
-      "made of cairn::renamed, added, since, removed and resizable: write each name as in a path of a checkpoint");
-  static_assert(is_not<Problem, problem::former_name_in_use>,
-                "cairn: cairn_changes gives a member a former name that another member has: give the class a "
-                "cairn_version, and set the member in cairn_migrate");
-  static_assert(is_not<Problem, problem::version_too_small>,
-                "cairn: cairn::since<N, ...> is for a class with a cairn_version of at least N");
-  static_assert(is_not<Problem, problem::version_type>,
-                "cairn: a version is a public line `static constexpr unsigned cairn_version = 1;`");
-  static_assert(is_not<Problem, problem::versioned_base>,
-                "cairn: a class in cairn_bases has a cairn_version: give the version to the derived class instead, "
-                "which saves the same members");
-  static_assert(is_not<Problem, problem::migration>,
-                "cairn: cairn_migrate is a public member `void cairn_migrate(cairn::stored_parts& old)` of a class "
-                "with a cairn_version and a default constructor");
+      is_not<Problem, problem::adapter_form>,
+      "cairn: a cairn::adapter has `view(object)`, which returns a cairn::tensor_view, or `get(object)` and "
+      "`set(object, value)`, or `fields(object, field)`; all are static, and what `get` returns contains no T again");
   static_assert(
-      is_not<Problem, problem::enum_names>,
-      "cairn: cairn::by_name lists a value or a name twice, a value of another type, or one without a name in "
-      "C++: give it one, `cairn::enumerator<\"name\", value>`");
+      is_not<Problem, problem::lacks_operations>,
+      "cairn: cairn::is_container<T> is true, but the class lacks an operation that a save or a load calls: give it "
+      "those of the corresponding standard type, including the const ones (a sequence: value_type, begin, end, size, "
+      "resize; a tensor: data, shape), or specialise cairn::adapter<T>");
+  static_assert(
+      is_not<Problem, problem::lossy>,
+      "cairn: what this type shows is not all that a load needs: of a piecewise distribution save the intervals and "
+      "weights; for a sparse sequence, or a sequenced or random_access index of a multi_index_container, specialise "
+      "cairn::adapter<T>, with a map from index to value, or a std::vector in that order, as the copy");
+  static_assert(
+      is_not<Problem, problem::cereal_functions>,
+      "cairn: this class needs a cereal function of its own that saves it, and one that loads it (load_and_construct "
+      "is not called). Of several choose with CEREAL_SPECIALIZE_FOR_ALL_ARCHIVES. Those of a base class leave out its "
+      "own members; if it has none, `template <> inline constexpr bool cairn::use_bridge<T> = true;`");
+  static_assert(
+      is_not<Problem, problem::cereal_constructor>,  // one that is private to cereal::access cannot be found
+      "cairn: a load through cereal functions is tried on a new object first, and load_and_construct is not called: "
+      "give this class a default constructor; or, if it has one that is private to cereal::access, `template <> "
+      "inline constexpr bool cairn::use_bridge<T> = true;`");
+  static_assert(
+      is_not<Problem, problem::enum_list>,
+      "cairn: cairn::by_name lists values of the enum, each once and with a name of its own: `template <> struct "
+      "cairn::by_name<kind> : cairn::enumerators<kind::a, kind::b> {};`. A value without a name in C++ gets one by "
+      "`cairn::enumerator<\"name\", value>`");
   if constexpr (Problem == problem::none)
     return walk<State>;
   else
@@ -235,7 +193,7 @@ inline constexpr part_text type_text = [] {
 template <class T>
 consteval walk_function checked_part_walk() {
   if constexpr (std::is_const_v<T>) {
-    return checked_walk<T, true, problem::const_adapter_part, in_pieces<type_text<T>>()>();
+    return checked_walk<T, true, problem::const_part, in_pieces<type_text<T>>()>();
   } else {
     return checked_walk<T, true>();
   }

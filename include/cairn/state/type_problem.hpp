@@ -4,32 +4,145 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "cairn/state/adapter.hpp"
+#include "cairn/state/category.hpp"
 #include "cairn/state/column_copy.hpp"
 #include "cairn/state/container_copies.hpp"
+#include "cairn/state/copies.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
-#include "cairn/state/member_problem.hpp"
-#include "cairn/state/pointer_problem.hpp"
+#include "cairn/state/listed.hpp"
+#include "cairn/state/member_name.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
+#include "cairn/state/record.hpp"
+#include "cairn/state/stable_name.hpp"
 #include "cairn/state/tensor_view.hpp"
-#include "cairn/state/user_lines.hpp"
+#include "cairn/state/type_id.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-/// What is wrong with elements that a load assigns, those of containers that are saved as columns.
-template <class T>
-consteval problem problem_of_assignment() {
-  if constexpr (std::is_const_v<T>)
+// Pointers, and the lists of types that they may point to.
+
+template <class Pointer>
+consteval bool has_default_delete() {
+  if constexpr (requires { typename Pointer::deleter_type; })
+    return is_default_delete<typename Pointer::deleter_type>;
+  else
+    return true;  // what a load makes for a shared pointer has its own deleter
+}
+
+/// Whether checkpoints know the class by that name: the user gave it, or it is the one that the compiler spells.
+template <class Listed>
+constexpr bool is_called(std::string_view name) {
+  if (listing<Listed>::given.empty()) return type_name_view<typename listing<Listed>::type>() == name;
+  for (const auto each : listing<Listed>::given)
+    if (each == name) return true;
+  return false;
+}
+
+/// Whether the names of the class are good for a checkpoint, and no other class of the list has one of them.
+template <class Listed, class... All>
+consteval bool has_own_names() {
+  constexpr auto is_own = [](std::string_view name) {
+    return !name.empty() && (std::size_t{is_called<All>(name)} + ...) == 1;
+  };
+  if constexpr (listing<Listed>::given.empty()) {
+    constexpr std::string_view spelled = type_name_view<typename listing<Listed>::type>();
+    return detail::has_portable_name(spelled) && is_own(spelled);
+  } else {
+    for (const auto each : listing<Listed>::given)
+      if (!is_own(each)) return false;
+    return true;
+  }
+}
+
+template <class Type, class... All>
+inline constexpr bool is_once_among = (std::size_t{std::is_same_v<Type, typename listing<All>::type>} + ...) == 1;
+
+/// Whether objects behind a pointer to Base can be of the types in the list.
+template <class Base, class... Listed>
+consteval bool is_usable_list(const one_of<Listed...>*) {
+  if constexpr (sizeof...(Listed) == 0 || !(requires { sizeof(typename listing<Listed>::type); } && ...))
+    return false;
+  else if constexpr (!(std::is_convertible_v<typename listing<Listed>::type*, Base*> && ...))
+    return false;
+  else
+    return ((!std::is_abstract_v<typename listing<Listed>::type> &&
+             is_once_among<typename listing<Listed>::type, Listed...> && has_own_names<Listed, Listed...>()) &&
+            ...);
+}
+
+template <class Base, class... Listed>
+consteval bool lists_only(const one_of<Listed...>*) {
+  return (std::is_same_v<typename listing<Listed>::type, Base> && ...);
+}
+
+template <class... Listed>
+consteval bool are_makeable(const one_of<Listed...>*) {
+  return (makeable<typename listing<Listed>::type> && ...);
+}
+
+/// What is wrong with the list of types, if Base has one.
+template <class Pointer, class Base>
+consteval problem problem_of_type_list() {
+  if constexpr (!has_type_list<Base>)
+    return problem::none;
+  else if constexpr (!detail::is_usable_list<Base>(type_list_of<Base>))
+    return problem::polymorphic_list;
+  else if constexpr (detail::lists_only<Base>(type_list_of<Base>))
+    return problem::none;
+  else if constexpr (requires { typename Pointer::deleter_type; } && has_default_delete<Pointer>())
+    return std::has_virtual_destructor_v<Base> ? problem::none : problem::virtual_destructor;
+  else
+    return std::is_polymorphic_v<Base> ? problem::none : problem::virtual_destructor;
+}
+
+template <class Base>
+consteval bool can_make_pointee() {
+  if constexpr (has_type_list<Base>)
+    return detail::are_makeable(type_list_of<Base>);
+  else
+    return makeable<Base>;
+}
+
+/// For a unique, shared or weak pointer. What the object consists of is not looked at.
+template <class Pointer>
+consteval problem problem_of_pointer() {
+  using element = typename Pointer::element_type;
+  using base = std::remove_cv_t<element>;
+  if constexpr (std::is_void_v<base> || std::is_volatile_v<element> || !requires { sizeof(base); })
+    return problem::pointee;
+  else if constexpr (!requires(Pointer& pointer) { *pointer; } && !requires(Pointer& pointer) { *pointer.lock(); })
+    return problem::pointee;  // an array
+  else if constexpr (!has_rtti && (has_type_list<base> || (std::is_polymorphic_v<base> && !std::is_final_v<base>)))
+    return problem::list_without_rtti;
+  else if constexpr ((std::is_polymorphic_v<base> || names_its_types<base>) && !std::is_final_v<base> &&
+                     !has_type_list<base>)
+    return problem::polymorphic_without_list;
+  else if constexpr (problem_of_type_list<Pointer, base>() != problem::none)
+    return problem_of_type_list<Pointer, base>();
+  else if constexpr (std::is_const_v<element> && !(has_default_delete<Pointer>() && can_make_pointee<base>()))
     return problem::const_content;
   else
-    return std::is_move_assignable_v<T> || !flat<T> ? problem::none : problem::not_assigned;
+    return problem::none;
+}
+
+// Containers, tensors and adapters.
+
+/// Whether a load can assign the element; it assigns those of containers that are saved as columns.
+template <class T>
+consteval bool can_be_assigned() {
+  return !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
 }
 
 /// A set, or a map that is saved as entries, makes a copy of each key.
@@ -47,13 +160,11 @@ consteval problem problem_of_keys() {
   using key = typename T::key_type;
   constexpr auto kind = category_of<key>();
   if constexpr (kind == category::unique_pointer || kind == category::shared_pointer || kind == category::weak_pointer)
-    return problem::pointer_keys;
+    return problem::keys;
   else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
-    return problem::keys_without_order;
-  else if constexpr (copies_keys<T>() && !std::is_copy_constructible_v<key>)
-    return problem::keys_not_copied;
+    return problem::keys;
   else
-    return problem::none;
+    return copies_keys<T>() && !std::is_copy_constructible_v<key> ? problem::keys : problem::none;
 }
 
 template <class T>
@@ -62,41 +173,36 @@ consteval problem problem_of_container() {
   if constexpr (category_of<T>() == category::map) {
     using key = typename T::key_type;
     using mapped = typename T::mapped_type;
-    if constexpr (problem_of_assignment<key>() != problem::none)
-      return problem_of_assignment<key>();
-    else if constexpr (problem_of_assignment<mapped>() != problem::none)
-      return problem_of_assignment<mapped>();
+    if constexpr (!can_be_assigned<key>() || !can_be_assigned<mapped>())
+      return problem::const_content;
     else if constexpr (!default_made<key> || (columnar<mapped> && !makeable<mapped>))
       return problem::no_default_constructor;
     else
       return problem_of_keys<T>();
   } else if constexpr (category_of<T>() == category::set) {
-    if constexpr (problem_of_assignment<element>() != problem::none)
-      return problem_of_assignment<element>();
+    if constexpr (!can_be_assigned<element>())
+      return problem::const_content;
     else if constexpr (!makeable<element>)
       return problem::no_default_constructor;
     else
       return problem_of_keys<T>();
   } else if constexpr (category_of<T>() == category::valarray && !flat<element>) {
-    return problem::array_of_objects;
-  } else if constexpr (problem_of_assignment<element>() != problem::none && !contiguous<T>) {
-    return problem_of_assignment<element>();
+    return problem::element_type;
+  } else if constexpr (!contiguous<T> && !can_be_assigned<element>()) {
+    return problem::const_content;
   } else {
     return columnar<element> && !makeable<element> ? problem::no_default_constructor : problem::none;
   }
 }
 
-/// A sequence that goes over a part of its elements only, such as the sparse vectors of Boost.uBLAS.
-template <class T>
-concept sparse_sequence = requires(const T& t) { t.nnz(); };
-
-/// Of a container of Boost that does not show in its operations how it differs from others.
+/// What the operations of a container of Boost do not show.
 consteval problem problem_of_boost_type(std::string_view type) {
-  if (!type.starts_with("boost::multi")) return problem::none;
-  if (type.starts_with("boost::multi_array")) return problem::multi_array_without_adapter;
-  const auto has = [&](std::string_view index) { return type.find(index) != std::string_view::npos; };
-  return has("boost::multi_index::sequenced<") || has("boost::multi_index::random_access<") ? problem::multi_index
-                                                                                            : problem::none;
+  const auto has = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
+  if (type.starts_with("boost::multi_array")) return problem::adapter_header;
+  return type.starts_with("boost::multi_index") &&
+                 (has("boost::multi_index::sequenced<") || has("boost::multi_index::random_access<"))
+             ? problem::lossy
+             : problem::none;
 }
 
 /// Whether an aggregate has more fields than elements as a tuple.
@@ -106,14 +212,6 @@ consteval bool loses_elements() {
     return arity<T> > std::tuple_size_v<T>;
   else
     return false;
-}
-
-/// Whether a user cannot add lines to the type: it is of the standard library, built in, or of a lambda expression.
-template <class T>
-consteval bool is_of_compiler() {
-  constexpr std::string_view name = type_name_view<T>();
-  return !std::is_class_v<T> || name.starts_with("std::") || name.find("<lambda(") != std::string_view::npos ||
-         name.find("(lambda at ") != std::string_view::npos;
 }
 
 template <class T>
@@ -127,11 +225,83 @@ auto data_of(T& tensor) {
 template <class T>
 concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
 
+template <class Element>
+concept tensor_element = scalar_type<Element> || (complex_type<Element> && scalar_type<typename Element::value_type>);
+
 template <class T>
 consteval problem problem_of_tensor() {
   using element = std::remove_cvref_t<decltype(*detail::data_of(std::declval<T&>()))>;
   if (!mdspan_type<T> && says_its_device<T>) return problem::device_tensor;
-  return tensor_element<element> ? problem::none : problem::tensor_of_objects;
+  return tensor_element<element> ? problem::none : problem::element_type;
+}
+
+template <class T>
+using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
+
+/// An adapter whose view says the type of the elements.
+template <class T>
+concept has_tensor_view_adapter =
+    has_view_adapter<T> && std::is_same_v<view_of_adapter<T>, tensor_view<typename view_of_adapter<T>::value_type>>;
+
+struct fields_name {
+  int fields;
+};
+/// The name is ambiguous in it if the adapter has it.
+template <class Adapter>
+struct with_fields_name : Adapter, fields_name {};
+
+/// Whether the adapter has a member `fields`, which may be a template.
+template <class Adapter>
+concept names_fields = !std::is_final_v<Adapter> && !requires { &with_fields_name<Adapter>::fields; };
+
+template <class Record>
+consteval auto record_types() {
+  if constexpr (std::is_same_v<field_types<Record>, no_address>)
+    return type_list<>{};
+  else
+    return field_types<Record>{};
+}
+
+/// Whether each object of type Part has a T in it, so that a T saved as a Part has no end. Looks through 16 types.
+template <class Part, class T, int Depth = 0>
+consteval bool always_has() {
+  if constexpr (std::is_same_v<Part, T>)
+    return true;
+  else if constexpr (Depth == 16)
+    return false;
+  else if constexpr (has_copy_adapter<Part>)
+    return always_has<copy_type<Part>, T, Depth + 1>();
+  else if constexpr (category_of<Part>() == category::tuple)
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (always_has<std::remove_cvref_t<std::tuple_element_t<I, Part>>, T, Depth + 1>() || ...);
+    }(std::make_index_sequence<std::tuple_size_v<Part>>{});
+  else if constexpr (category_of<Part>() == category::record)
+    return []<class... Types>(type_list<Types...>) {
+      return (always_has<std::remove_cv_t<Types>, T, Depth + 1>() || ...);
+    }(record_types<Part>());
+  else if constexpr (category_of<Part>() == category::listed)
+    return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
+      return (always_has<std::remove_cv_t<type_of<Members>>, T, Depth + 1>() || ...) ||
+             (always_has<Bases, T, Depth + 1>() || ...);
+    }(own_fields<Part>{}, base_list<Part>{});
+  else
+    return false;
+}
+
+template <class T>
+concept has_set_adapter = requires(T& object, copy_type<T> copy) { adapter<T>::set(object, std::move(copy)); };
+
+template <class T>
+consteval problem problem_of_adapter() {
+  if constexpr (has_tensor_view_adapter<T>)
+    return tensor_element<std::remove_cv_t<typename view_of_adapter<T>::value_type>> ? problem::none
+                                                                                     : problem::element_type;
+  else if constexpr (has_view_adapter<T>)
+    return std::is_convertible_v<view_of_adapter<T>, any_tensor_view> ? problem::none : problem::adapter_form;
+  else if constexpr (has_copy_adapter<T>)
+    return always_has<copy_type<T>, T>() || !has_set_adapter<T> ? problem::adapter_form : problem::none;
+  else
+    return names_fields<adapter<T>> ? problem::none : problem::adapter_form;
 }
 
 template <class T>
@@ -143,26 +313,28 @@ consteval problem problem_of_unsupported() {
   else if constexpr (std::is_union_v<T>)
     return problem::union_member;
   else if constexpr (piecewise_type<T>)
-    return problem::piecewise_distribution;
-  else if constexpr (type_name_view<T>().starts_with("Eigen::"))
-    return problem::eigen_type;
-  else if constexpr (type_name_view<T>().starts_with("arma::"))
-    return problem::armadillo_type;
-  else if constexpr (is_of_compiler<T>())
-    return problem::foreign_type;
-  else if constexpr (names_cairn_fields<T>)
-    return problem::fields_line;
+    return problem::lossy;
+  else if constexpr (type_name_view<T>().starts_with("Eigen::") || type_name_view<T>().starts_with("arma::"))
+    return problem::adapter_header;
+  else if constexpr (!std::is_class_v<T> || type_name_view<T>().starts_with("std::"))
+    return problem::unknown_type;
+  else if constexpr (has_unusable_line<T>())
+    return problem::line_form;
   else if constexpr (tensor_type<T> && !mdspan_type<T> && says_its_device<T>)
     return problem::device_tensor;
   else
     return category_of_operations<T>() == category::unsupported ? problem::unknown_type : problem::hidden_members;
 }
 
+/// What a load makes and assigns as a whole.
 template <class T>
-consteval bool has_const_alternative() {
-  return []<std::size_t... I>(std::index_sequence<I...>) {
-    return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
-  }(std::make_index_sequence<std::variant_size_v<T>>{});
+consteval bool has_const_content() {
+  if constexpr (category_of<T>() == category::optional)
+    return std::is_const_v<std::remove_reference_t<decltype(*std::declval<T&>())>>;
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
+    }(std::make_index_sequence<std::variant_size_v<T>>{});
 }
 
 /// The container in an adaptor is a protected member.
@@ -212,37 +384,7 @@ consteval bool has_needed_operations() {
     return kind != category::container_adaptor && kind != category::weak_pointer;
 }
 
-template <class T>
-consteval problem problem_of_fields() {
-  constexpr problem own = problem_of_record<T>();
-  if constexpr (own == problem::uncounted)
-    return refused_member<T, problem::reference_member>().empty() ? own : problem::reference_member;
-  else if constexpr (own == problem::none && has_skip_list<T>)
-    return is_list_of_fields<T>() ? own : problem::skip_list;
-  else
-    return own;
-}
-
-/// Of a record or a listed class.
-template <class T>
-consteval problem problem_of_class() {
-  constexpr problem found = [] {
-    if constexpr (constexpr problem of_lines = problem_of_lines<T>(); of_lines != problem::none)
-      return of_lines;
-    else if constexpr (category_of<T>() == category::record)
-      return problem_of_fields<T>();
-    else if constexpr (problem_of_lists<T>() != problem::none)
-      return problem_of_lists<T>();
-    else
-      return name_of_two<T>().empty() ? problem::none : problem::equal_paths;
-  }();
-  if constexpr (found == problem::none && (has_changes<T> || declares_version<T> || declares_migration<T>))
-    return problem_of_changes<T>();
-  else
-    return found;
-}
-
-/// Why a T cannot be saved or loaded, whatever its parts are. T is neither const nor volatile nor a reference.
+/// Why a T cannot be saved or loaded. T is neither const nor volatile nor a reference.
 template <class T>
 consteval problem problem_of() {
   constexpr auto kind = category_of<T>();
@@ -255,14 +397,14 @@ consteval problem problem_of() {
   else if constexpr (kind == category::bridged && requires { bridge<T>::problem(); })
     return bridge<T>::problem();
   else if constexpr (has_enum_names<T>)
-    return has_distinct_names<T>() ? problem::none : problem::enum_names;
+    return has_distinct_names<T>() ? problem::none : problem::enum_list;
   else if constexpr (names_its_values<T>)
     return problem::enum_list;
   else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
                      kind == category::weak_pointer)
-    return find_pointer_problem<T>();
-  else if constexpr (kind == category::sequence && sparse_sequence<T>)
-    return problem::sparse_sequence;
+    return problem_of_pointer<T>();
+  else if constexpr (kind == category::sequence && requires(const T& t) { t.nnz(); })
+    return problem::lossy;  // goes over a part of its elements only, such as the sparse vectors of Boost.uBLAS
   else if constexpr ((kind == category::sequence || kind == category::set) &&
                      problem_of_boost_type(type_name_view<T>()) != problem::none)
     return problem_of_boost_type(type_name_view<T>());
@@ -270,18 +412,15 @@ consteval problem problem_of() {
                      kind == category::valarray)
     return problem_of_container<T>();
   else if constexpr (kind == category::tuple)
-    return loses_elements<T>() ? problem::tuple_size : problem::none;
+    return loses_elements<T>() ? problem::unknown_fields : problem::none;
   else if constexpr (kind == category::tensor)
     return problem_of_tensor<T>();
   else if constexpr (kind == category::adapted)
     return problem_of_adapter<T>();
   else if constexpr (kind == category::span)
-    return flat<std::remove_cv_t<typename T::element_type>> ? problem::none : problem::span_of_objects;
-  else if constexpr (kind == category::optional)
-    return std::is_const_v<std::remove_reference_t<decltype(*std::declval<T&>())>> ? problem::const_content
-                                                                                   : problem::none;
-  else if constexpr (kind == category::variant)
-    return has_const_alternative<T>() ? problem::const_content : problem::none;
+    return flat<std::remove_cv_t<typename T::element_type>> ? problem::none : problem::element_type;
+  else if constexpr (kind == category::optional || kind == category::variant)
+    return has_const_content<T>() ? problem::const_content : problem::none;
   else
     return problem::none;
 }

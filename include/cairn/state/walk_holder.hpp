@@ -12,7 +12,6 @@
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/operations.hpp"
-#include "cairn/state/pointer_problem.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/walk_object.hpp"
