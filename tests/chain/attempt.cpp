@@ -17,16 +17,6 @@ using cairn::detail::attempt;
 using cairn::detail::encode_source;
 using cairn::detail::save_job;
 
-namespace {
-
-save_job job_of(const chain::state& state) {
-  save_job job{.name = "c", .what = cairn::detail::describe(state)};
-  job.info = {.step = state.step, .metrics = {{"loss", 0.5}}, .notes = {{"note", {1, 2}}}};
-  return job;
-}
-
-}  // namespace
-
 TEST_CASE("what a rank says of its shard is checked before the checkpoint is published") {
   const std::vector<float> values(64, 1.5F);
   auto job = save_job{.name = "step-000000001", .what = cairn::detail::describe(values)};

@@ -28,26 +28,6 @@ using cairn::detail::share_planner;
 
 namespace {
 
-struct cursor {
-  std::vector<std::vector<double>> files;
-  std::uint64_t at = 0;
-};
-
-struct model {
-  std::vector<float> weights;
-  cairn::per_rank<cursor> data;
-  std::map<std::string, cairn::per_rank<std::vector<double>>> seeds;
-  std::optional<double> rate;
-  std::uint64_t last = 0;
-};
-
-save_job job_of(const model& state, unsigned rank) {
-  save_job job;
-  job.what = cairn::detail::describe(state, {rank, 12});
-  separate_own(job, rank);
-  return job;
-}
-
 struct pair {
   float a = 0, b = 0;
 };
