@@ -230,9 +230,6 @@ const structure_entry* loader::find_other_form(structure_entry::kind kind, const
 const std::vector<std::string>* loader::find_keys() {
   const auto* stored = take_entry(structure_entry::kind::keys);
   if (!stored) return nullptr;
-  std::unordered_set<std::string_view> seen;
-  for (const auto& each : stored->keys)
-    if (!seen.insert(each).second) fail(errc::corrupt, {path(), " in ", origin(), " has the key '", each, "', twice"});
   return &stored->keys;
 }
 

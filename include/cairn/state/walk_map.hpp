@@ -115,6 +115,7 @@ struct map_of {
   using key = typename T::key_type;
   using mapped = typename T::mapped_type;
 
+  static std::uint64_t size(const void* map) { return static_cast<const T*>(map)->size(); }
   static void for_each(void* map, void* context, map_operations::action* action) {
     detail::for_each_in_key_order(
         *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
@@ -161,7 +162,7 @@ struct map_of {
   }
 
   static constexpr map_operations operations{
-      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, for_each, check_keys, is_key, at};
+      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, size, for_each, check_keys, is_key, at};
 };
 
 /// Whether two objects have the same description, bit for bit.

@@ -10,15 +10,11 @@
 
 namespace cairn::inline v0_1::detail {
 
-template <class Action>
-void for_each_element(void* sequence, const sequence_operations& how, Action action) {
-  how.for_each(sequence, &action, [](void* context, void* element) { (*static_cast<Action*>(context))(element); });
-}
-
 void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   w.note_owner(sequence, &how);
   size_limits limits;
   const std::uint64_t now = call_adapter(w, [&] { return how.size(sequence, limits); });
+  if (w.joined(sequence, now, limits, how)) return;
   const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
   if (answer.size != now) {
     std::uint64_t index = 0;
@@ -31,9 +27,9 @@ void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   if (answer.resize) how.resize(sequence, answer.size);
   std::uint64_t next = 0;
   for_each_element(sequence, how, [&](void* element) {
-    if (next < answer.size) w.part(next++, element, how.element.walk);
+    if (next < answer.size) w.sequence_part(next++, element, how.element);
   });
-  for (; next < answer.size; ++next) w.prototype_part(std::to_string(next), how.element);
+  for (; next < answer.size; ++next) w.sequence_part(next, nullptr, how.element);
 }
 
 size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
@@ -82,7 +78,8 @@ void loader::heap(void* object, const heap_operations& how) {
 
 bool loader::has_elements() const {
   const auto* const entry = load_.stored.find_entry(path());
-  if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
+  if (entry && (entry->what == structure_entry::kind::size || entry->what == structure_entry::kind::rows))
+    return entry->number > 0;
   const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));
   const stored_leaf* const found =
       index != catalog::npos ? &load_.stored.contents().leaves[index] : load_.stored.first_below(at_.path);
