@@ -334,7 +334,7 @@ void column_matcher::contiguous(void* /*container*/, std::uint64_t size, void* f
 size_answer column_matcher::sequence(std::uint64_t /*size*/, const size_limits& limits, bool /*empty_elements*/) {
   inner_ = match_ends(kind::ends);
   found_.needs_trial = found_.needs_trial || limits.least > 0 || limits.most < inner_;
-  return {inner_ > 0 || is_stored("value")};
+  return {columns_.back().leaf != catalog::npos && (inner_ > 0 || is_stored("value"))};
 }
 
 void column_matcher::sequence_part(std::uint64_t index, void* object, const object_operations& how) {
@@ -344,7 +344,7 @@ void column_matcher::sequence_part(std::uint64_t index, void* object, const obje
 
 presence column_matcher::optional(bool engaged) {
   inner_ = match_ends(kind::engaged);
-  if (inner_ == 0 && !is_stored("value")) return presence::keep;
+  if (columns_.back().leaf == catalog::npos || (inner_ == 0 && !is_stored("value"))) return presence::keep;
   return engaged ? presence::walk : presence::prototype;
 }
 
@@ -402,7 +402,7 @@ bool column_splitter::find_elements(kind what, std::uint64_t now, range& element
   elements.size = ends[row_] - elements.first;
   if (elements.size == now || copies_ > 0) return true;
   differs_ = true;
-  if (fills_ && keeps_sizes_) reject("is in two parts of the state, which the checkpoint gives other sizes");
+  if (fills_ && keeps_sizes_) reject("is in two parts of the state, to which the checkpoint gives different sizes");
   return true;
 }
 
@@ -504,6 +504,12 @@ std::optional<joined_columns> loader::match_joined(std::uint64_t count,
                                                    const std::function<void(column_matcher&)>& walk_object) {
   if (load_.stored.selects_some(at_.path)) {
     reject("can only be loaded as a whole; let the filter select all of it, or nothing");
+    return std::nullopt;
+  }
+  const std::string at = load_.stored.stored_path(path());
+  if (load_.stored.options().filter && !load_.stored.first_below(at_.path) &&
+      !(load_.stored.accepts(at) && load_.stored.find_leaf(at) != catalog::npos)) {
+    ++load_.left_out;
     return std::nullopt;
   }
   column_matcher matcher(at_, *this, count);

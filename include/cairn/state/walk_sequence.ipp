@@ -58,13 +58,14 @@ std::uint64_t loader::elements_of_array() {
 
 bool loader::fixed_array(std::uint64_t size) {
   const auto* const stored = load_.stored.find_entry(path());
-  if (!stored || stored->what != structure_entry::kind::size) return true;
+  const bool is_joined = stored && stored->what == structure_entry::kind::rows;
+  if (!stored || (!is_joined && stored->what != structure_entry::kind::size)) return true;
   const auto first_is_array = [&] {
     return with_name("0", [&] { return with_name("0", [&] { return load_.stored.has_part(path()); }); });
   };
   if (stored->number == 1 && (size != 1 || first_is_array())) return true;  // it may be an array that is its element
   load_.stored.use_entry(*stored);
-  if (stored->number == size) return true;
+  if (stored->number == size && !is_joined) return true;
   reject("is a container of " + std::to_string(stored->number) + " objects in the checkpoint and an array of " +
          std::to_string(size) + " in the state; make it a std::vector, or leave it out with filter");
   return false;
