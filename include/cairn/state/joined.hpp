@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,12 +40,13 @@ struct joined_column {
   extents row{};          ///< the shape of one
   std::size_t width = 0;  ///< bytes of one
   std::uint64_t rows = 0;
-  std::vector<std::byte> bytes{};      ///< of `values` and `engaged`
-  std::vector<std::uint64_t> ends{};   ///< the end of the elements of each row; of `engaged`: in a load only
-  std::size_t next = 0;                ///< the column that came after this one the last time
-  std::size_t packed = catalog::npos;  ///< of `ends`: the only column of the elements, which are numbers
-  std::size_t leaf = catalog::npos;    ///< in a load: the stored leaf; npos: the parts keep their values
-  bool is_copied = false;              ///< in a load: of objects that are loaded as copies
+  std::vector<std::byte> bytes{};         ///< in a save, of `values` and `engaged`
+  std::unique_ptr<std::byte[]> values{};  ///< in a load
+  std::vector<std::uint64_t> ends{};      ///< the end of the elements of each row; of `engaged`: in a load only
+  std::size_t next = 0;                   ///< the column that came after this one the last time
+  std::size_t packed = catalog::npos;     ///< of `ends`: the only column of the elements, which are numbers
+  std::size_t leaf = catalog::npos;       ///< in a load: the stored leaf; npos: the parts keep their values
+  bool is_copied = false;                 ///< in a load: of objects that are loaded as copies
 
   /// What its name adds to the path.
   [[nodiscard]] std::string_view suffix() const noexcept {
@@ -116,7 +118,11 @@ class column_joiner final : public column_walker {
  public:
   /// `objects`: their number. `shared`: gets all parts of the objects; may be null.
   column_joiner(walk_position& at, std::uint64_t objects, shared_objects* shared)
-      : column_walker(at), most_bytes_(objects * most_joined_bytes), shared_(shared), path_size_(at.path.size()) {}
+      : column_walker(at),
+        objects_(objects),
+        most_bytes_(objects * most_joined_bytes),
+        shared_(shared),
+        path_size_(at.path.size()) {}
 
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                   const size_limits& limits) override;
@@ -129,6 +135,7 @@ class column_joiner final : public column_walker {
   void object(void* object, walk_function walk) {
     visit(object);
     walk(*this, object);
+    if (++walked_ == fewest_joined) reserve();
   }
   /// An entry of a map.
   void entry(std::string_view key, void* value, walk_function walk);
@@ -149,7 +156,12 @@ class column_joiner final : public column_walker {
     most_bytes_ -= bytes;
   }
 
+  /// Memory for all objects, as the first ones need it.
+  void reserve();
+
+  std::uint64_t objects_;
   std::uint64_t most_bytes_;  // that may follow
+  std::uint64_t walked_ = 0;
   shared_objects* shared_;
   std::size_t path_size_;
 };
@@ -210,7 +222,7 @@ class column_splitter final : public column_walker {
     walk(*this, object);
   }
   /// The keys of a map.
-  [[nodiscard]] std::vector<std::string> keys(std::uint64_t count);
+  [[nodiscard]] std::vector<std::string> keys(std::uint64_t count) const;
   /// Whether the size of a container changes, or an object is made or removed.
   [[nodiscard]] bool differs() const noexcept { return differs_; }
   [[nodiscard]] bool needs_trial() const noexcept { return needs_trial_; }

@@ -120,11 +120,20 @@ void column_joiner::copy(void* object, const copy_operations& how) {
   --copies_;
 }
 
+void column_joiner::reserve() {
+  const auto all = [&](std::size_t size) { return size / fewest_joined * objects_ * 17 / 16; };
+  for (joined_column& each : columns_) {
+    each.bytes.reserve(all(each.bytes.size()));
+    each.ends.reserve(all(each.ends.size()));
+  }
+}
+
 void column_joiner::entry(std::string_view key, void* value, walk_function walk) {
   with_name("key", [&] {
     contiguous(nullptr, key.size(), const_cast<char*>(key.data()), contiguous_container<std::string>::operations, {});
   });
   part("value", value, walk);
+  if (++walked_ == fewest_joined) reserve();
 }
 
 std::vector<joined_column> column_joiner::take() {
@@ -225,7 +234,8 @@ void column_matcher::entry(void* value, const object_operations& how) {
   ++copies_;  // the check reads it
   part("key", &key, walk_key);
   --copies_;
-  if (columns_.front().leaf == catalog::npos && rows_ > 0)
+  const bool has_text = columns_.size() == 2 && (columns_[1].leaf != catalog::npos || columns_[1].rows == 0);
+  if (!has_text && rows_ > 0)
     return reject(
         std::string("is another kind of object in the checkpoint").append(how_to_load_another_kind(at_.path)));
   inner_ = rows_;
@@ -325,10 +335,14 @@ void column_matcher::contiguous(void* /*container*/, std::uint64_t size, void* f
   if (!how.resize) return refuse();
   const std::uint64_t total = match_ends(kind::ends);
   found_.needs_trial = found_.needs_trial || limits.least > 0 || limits.most < total;
-  if (columns_.back().leaf == catalog::npos) return;
+  const std::size_t ends = columns_.size() - 1;
+  if (columns_[ends].leaf == catalog::npos) return;
   with_elements(how, [&] {
     with_rows(total, [&] { columns(total, how.width, size > 0 ? first : how.sample(), how.walk_element); });
   });
+  const joined_column& last = columns_.back();
+  if (columns_.size() == ends + 2 && last.width == how.width && last.leaf != catalog::npos)
+    columns_[ends].packed = ends + 1;
 }
 
 size_answer column_matcher::sequence(std::uint64_t /*size*/, const size_limits& limits, bool /*empty_elements*/) {
@@ -368,13 +382,15 @@ column_splitter::column_splitter(walk_position& at, loader& load, joined_columns
       names_(std::move(from.names)),
       needs_trial_(from.needs_trial),
       fills_(fills) {
+  fetched_leaves once(0);  // keeps nothing: the second walk reads most columns, and reads each once
   for (joined_column& each : columns_) {
     if (each.what != kind::values || each.leaf == catalog::npos || !(fills || each.is_copied)) continue;
-    each.bytes.resize(each.rows * each.width);
+    each.values.reset(new std::byte[each.rows * each.width]);
     extents shape{each.rows};
     shape.insert(shape.end(), each.row.begin(), each.row.end());
-    fetch_leaf(load.load_.fetched, load.load_.stored.contents(), each.leaf,
-               {each.type, std::move(shape), each.bytes.data(), {}});
+    fetched_leaves& by = load.load_.fetched;
+    fetch_leaf(fills && !by.has(each.leaf) ? once : by, load.load_.stored.contents(), each.leaf,
+               {each.type, std::move(shape), each.values.get(), {}});
   }
 }
 
@@ -415,17 +431,22 @@ void column_splitter::add(memory_view view, const device_copies* /*device*/) {
     return reject("has shape " + to_string({row.begin(), row.end()}) + " in the state and " + to_string(from.row) +
                   " in the checkpoint; leave it out with filter");
   if (!fills_ || view.count() == 0) return;
-  scatter(view, 0, std::span(from.bytes).subspan(row_ * from.width, view.bytes()));
+  scatter(view, 0, {from.values.get() + row_ * from.width, view.bytes()});
 }
 
 void column_splitter::contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                                  const size_limits& limits) {
   range elements{};
   if (!find_elements(kind::ends, size, elements)) return;
+  const std::size_t packed = columns_[last_].packed;
   if (elements.size != size && !fills_ && !load_.admits(limits, elements.size)) return;
   if (!fills_) return;
   if (elements.size != size) first = how.resize(container, elements.size);
   if (elements.size == 0) return;
+  if (packed != catalog::npos) {
+    std::memcpy(first, columns_[last_ = packed].values.get() + elements.first * how.width, elements.size * how.width);
+    return;
+  }
   with_elements(how,
                 [&] { with_row(elements.first, [&] { columns(elements.size, how.width, first, how.walk_element); }); });
 }
@@ -481,13 +502,11 @@ void column_splitter::walk_temporary(void* object, walk_function walk, void (*de
   --temporaries_;
 }
 
-std::vector<std::string> column_splitter::keys(std::uint64_t count) {
+std::vector<std::string> column_splitter::keys(std::uint64_t count) const {
   std::vector<std::string> all(count);
-  const bool fills = std::exchange(fills_, true);
-  ++copies_;
-  for (row_ = 0; row_ < count; ++row_) part("key", &all[row_], walk_key);
-  --copies_;
-  fills_ = fills;
+  const joined_column &ends = columns_[0], &text = columns_[1];  // as `column_matcher::entry` has found them
+  for (std::uint64_t row = 0, first = 0; row < count; first = ends.ends[row++])
+    all[row].assign(reinterpret_cast<const char*>(text.values.get()) + first, ends.ends[row] - first);
   return all;
 }
 

@@ -151,6 +151,8 @@ struct map_of {
     if (what == access::make) {
       if constexpr (has_make_adapter<mapped>)
         object.emplace(wanted, adapter<mapped>::make());
+      else if constexpr (makeable<mapped> && requires { object.try_emplace(object.end(), wanted)->second; })
+        return std::addressof(object.try_emplace(object.end(), wanted)->second);  // keys come in order
       else if constexpr (makeable<mapped>)
         return std::addressof(object[wanted]);
     }

@@ -72,6 +72,7 @@ void describer::map(void* object, const map_operations& how) {
 }
 
 void loader::require_distinct(const std::vector<std::string>& keys) const {
+  if (std::ranges::adjacent_find(keys, std::ranges::greater_equal()) == keys.end()) return;
   std::unordered_set<std::string_view> seen;
   for (const auto& each : keys)
     if (!seen.insert(each).second) fail(errc::corrupt, {path(), " in ", origin(), " has the key '", each, "', twice"});
@@ -106,14 +107,15 @@ void loader::map(void* object, const map_operations& how) {
       return reject("has the key '" + key +
                     "' in the checkpoint, which is not a key of that map; convert it in cairn_migrate, or leave it out "
                     "with filter");
-    differs = !now.contains(key) || differs;
+    differs = differs || !now.contains(key);
   }
   bool now_changes = false;
   std::vector<void*> values;  // of the stored keys
   if (differs) {
     with_path([&] { how.check_keys(object, *stored); });
     now_changes = note_resize(now.size(), stored->size(), 0);
-    const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
+    std::unordered_set<std::string_view> kept;
+    if (!now.empty()) kept.insert(stored->begin(), stored->end());
     for (const auto& [key, value] : now) {
       if (how.values_move || !kept.contains(key)) note_freed(value, how.value_width);
       if (!kept.contains(key)) note_destroyed(key);
