@@ -407,7 +407,10 @@ namespace {
 /// A number below 100, which its class does not take otherwise.
 class checked {
  public:
-  [[nodiscard]] int get() const { return value_; }
+  [[nodiscard]] int get() const {
+    if (value_ < 0) throw std::runtime_error("too small");
+    return value_;
+  }
   void set(int value) {
     if (value >= 100) throw std::runtime_error("too large");
     value_ = value;
@@ -426,6 +429,45 @@ struct cairn::adapter<checked> {
   static int get(const checked& from) { return from.get(); }
   static void set(checked& to, int value) { to.set(value); }
 };
+
+namespace {
+
+struct changing {
+  std::vector<int> values;
+  bool has_more = false;
+  int more = 0;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<changing> {
+  template <class Field>
+  static void fields(changing& object, const Field& field) {
+    field("values", object.values);
+    if (object.has_more) field("more", object.more);
+  }
+};
+
+TEST_CASE("objects that differ in their parts are not joined") {
+  std::vector<changing> all(300);
+  CHECK(can_join(all));
+  all[0].has_more = true;
+  CHECK_FALSE(can_join(all));
+}
+
+TEST_CASE("the error of an object that cannot be saved has its path") {
+  holder<std::vector<with_checked>> state{std::vector<with_checked>(300)};
+  state.items[77].inner = {{}, std::vector<checked>(2)};
+  state.items[77].inner[1][1].value_ = -1;
+  std::string message;
+  try {
+    static_cast<void>(cairn::detail::describe(state));
+  } catch (const cairn::error& failure) {
+    message = failure.what();
+  }
+  CHECK(message.find("items.77.inner.1") != std::string::npos);
+}
 
 TEST_CASE("a value that does not fit is found before joined objects change") {
   std::vector<with_checked> all(300);

@@ -43,6 +43,7 @@ struct joined_column {
   std::vector<std::byte> bytes{};         ///< in a save, of `values` and `engaged`
   std::unique_ptr<std::byte[]> values{};  ///< in a load
   std::vector<std::uint64_t> ends{};      ///< the end of the elements of each row; of `engaged`: in a load only
+  std::size_t outer = catalog::npos;      ///< in a save: the column of the containers that it is in
   std::size_t next = 0;                   ///< the column that came after this one the last time
   std::size_t packed = catalog::npos;     ///< of `ends`: the only column of the elements, which are numbers
   std::size_t leaf = catalog::npos;       ///< in a load: the stored leaf; npos: the parts keep their values
@@ -150,6 +151,8 @@ class column_joiner final : public column_walker {
     if (shared_ && copies_ == 0) shared_->visit(object, path_size_);
   }
   [[nodiscard]] std::size_t find_or_add(kind what);
+  template <class Action>
+  void with_outer(std::size_t column, const Action& walk);
   void add_end(std::size_t column, std::uint64_t size);
   void note_bytes(std::uint64_t bytes) noexcept {
     if (bytes > most_bytes_) return refuse();
@@ -162,6 +165,8 @@ class column_joiner final : public column_walker {
   std::uint64_t objects_;
   std::uint64_t most_bytes_;  // that may follow
   std::uint64_t walked_ = 0;
+  std::size_t outer_ = catalog::npos;  // the column of the container that the current object is in
+  std::size_t inner_ = catalog::npos;  // that of the current object
   shared_objects* shared_;
   std::size_t path_size_;
 };

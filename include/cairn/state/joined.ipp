@@ -33,12 +33,19 @@ std::size_t column_walker::find(kind what) noexcept {
 
 // A save
 
+template <class Action>
+void column_joiner::with_outer(std::size_t column, const Action& walk) {
+  const std::size_t outer = std::exchange(outer_, column), inner = inner_;
+  walk();
+  outer_ = outer;
+  inner_ = inner;
+}
+
 std::size_t column_joiner::find_or_add(kind what) {
   if (const std::size_t found = find(what); found != catalog::npos) return found;
   const std::size_t added = columns_.size();
-  columns_.push_back({.path = at_.path, .what = what, .next = added + 1});
+  columns_.push_back({.path = at_.path, .what = what, .outer = outer_});
   if (added > 0) columns_[last_].next = added;
-  columns_[added].next = 0;
   return last_ = added;
 }
 
@@ -87,22 +94,23 @@ void column_joiner::contiguous(void* /*container*/, std::uint64_t size, void* fi
     return;
   }
   const std::size_t before = columns_.size();
-  with_elements(how, [&] { columns(size, how.width, first, how.walk_element); });
+  with_elements(how, [&] { with_outer(ends, [&] { columns(size, how.width, first, how.walk_element); }); });
   if (columns_.size() == before + 1 && columns_.back().width == how.width) columns_[ends].packed = before;
 }
 
 size_answer column_joiner::sequence(std::uint64_t size, const size_limits& /*limits*/, bool /*empty_elements*/) {
-  add_end(find_or_add(kind::ends), size);
+  inner_ = find_or_add(kind::ends);
+  add_end(inner_, size);
   return {size};
 }
 
 void column_joiner::sequence_part(std::uint64_t /*index*/, void* object, const object_operations& how) {
   if (!how.make) return refuse();
-  if (!refused_) part("value", object, how.walk);
+  if (!refused_) with_outer(inner_, [&] { part("value", object, how.walk); });
 }
 
 presence column_joiner::optional(bool engaged) {
-  joined_column& to = columns_[find_or_add(kind::engaged)];
+  joined_column& to = columns_[inner_ = find_or_add(kind::engaged)];
   to.bytes.push_back(std::byte{engaged});
   note_bytes(1);
   return engaged ? presence::walk : presence::keep;
@@ -110,7 +118,7 @@ presence column_joiner::optional(bool engaged) {
 
 void column_joiner::content(void* object, const content_operations& how) {
   if (!how.object.make) return refuse();
-  part("value", object, how.object.walk);
+  with_outer(inner_, [&] { part("value", object, how.object.walk); });
 }
 
 void column_joiner::copy(void* object, const copy_operations& how) {
@@ -137,36 +145,46 @@ void column_joiner::entry(std::string_view key, void* value, walk_function walk)
 }
 
 std::vector<joined_column> column_joiner::take() {
-  const auto has_values = [&](std::string_view path) {
-    return std::ranges::any_of(columns_, [&](const joined_column& each) {
-      return (each.what != kind::values || each.width > 0) && is_within(each.path, path);
-    });
-  };
-  const auto inside = [](const joined_column& of, std::string_view name) {
-    return of.path.empty() ? std::string(name) : of.path + '.' + std::string(name);
-  };
-  bool fits = !refused_ && has_values(at_.path);
-  for (joined_column& each : columns_) {
-    if (each.what == kind::values) continue;
-    const bool is_optional = each.what == kind::engaged;
-    each.type = is_optional ? dtype::boolean : dtype::u64;
-    each.rows = is_optional ? each.bytes.size() : each.ends.size();
-    const bool has_elements = is_optional ? std::ranges::count(each.bytes, std::byte{1}) > 0 : each.ends.back() > 0;
-    fits = fits && (!has_elements || has_values(inside(each, "value")) || has_values(inside(each, "text")));
+  const std::size_t count = columns_.size();
+  std::vector<std::uint64_t> objects(count + 1);  // in the containers of a column; at the end: all
+  std::vector<bool> has_values(count + 1);
+  objects[count] = walked_;
+  for (std::size_t i = 0; i < count; ++i) {
+    joined_column& each = columns_[i];
+    if (each.what == kind::ends) {
+      each.type = dtype::u64;
+      each.rows = each.ends.size();
+      objects[i] = each.ends.back();
+    } else if (each.what == kind::engaged) {
+      each.type = dtype::boolean;
+      each.rows = each.bytes.size();
+      objects[i] = static_cast<std::uint64_t>(std::ranges::count(each.bytes, std::byte{1}));
+    }
   }
-  return fits ? std::move(columns_) : std::vector<joined_column>();
+  for (const joined_column& each : columns_) {
+    const std::size_t outer = std::min(each.outer, count);
+    if (each.rows != objects[outer]) refuse();  // some objects do not have it
+    has_values[outer] = has_values[outer] || each.what != kind::values || each.width > 0;
+  }
+  if (walked_ != objects_) refuse();
+  for (std::size_t i = 0; i <= count; ++i)
+    if (objects[i] > 0 && !has_values[i]) refuse();
+  return refused_ ? std::vector<joined_column>() : std::move(columns_);
 }
 
 bool describer::add_joined(std::uint64_t count, const std::function<void(column_joiner&)>& walk_objects) {
   if (count < fewest_joined || !at_.shape.empty()) return false;
-  const std::size_t visits = shared_.visits();
+  const std::size_t visits = shared_.visits(), depth = at_.lengths.size(), path_size = at_.path.size();
   column_joiner joiner(at_, count, owners_.empty() && temporaries_ == 0 ? &shared_ : nullptr);
   const auto all = std::make_shared<std::vector<joined_column>>();
   try {
     walk_objects(joiner);
     *all = joiner.take();
-  } catch (const error&) {
-    // is thrown again by the walk of the objects, which knows their paths
+  } catch (...) {  // the walk of each object throws it again, and knows the path
+    at_.path.resize(path_size);
+    at_.lengths.resize(depth);
+    at_.shape.clear();
+    at_.strides.clear();
   }
   at_.common_dimensions = 0;
   if (all->empty()) {
