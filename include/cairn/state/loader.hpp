@@ -147,6 +147,10 @@ class loader : public walker {
   friend column_matcher;
   friend column_splitter;
 
+  /// A line for match_report::replaced, which goes on after the path.
+  void note_replaced(const std::string& line) {
+    if (prototypes_ == 0) load_.replaced.push_back(at_.path.empty() ? line : at_.path + '.' + line);
+  }
   /// The entry of joined objects; null if there is none.
   const structure_entry* find_rows();
   /// The columns of `count` objects, as `walk_object` finds them; null, and a problem, if they cannot be loaded.

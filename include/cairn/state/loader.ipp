@@ -132,7 +132,7 @@ void loader::copy(void* object, const copy_operations& how) {
   if (answer == copy_answer::drop) return;
   with_path([&] {
     for (const auto& each : how.check(object, copy.get()))
-      if (prototypes_ == 0) load_.replaced.push_back(at_.path.empty() ? each : at_.path + '.' + each);
+      note_replaced(each);
     note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());
