@@ -599,20 +599,31 @@ TEST_CASE("a joined object that another part of the state resizes keeps its memo
   CHECK(error_of(kept, state).find("is in two parts of the state") != std::string::npos);
 }
 
-TEST_CASE("a shared object that is also a joined one is refused") {
+namespace {
+
+template <class T>
+std::string error_of_shared_element(std::vector<T> items) {
   struct shared {
-    rows items;
-    std::shared_ptr<std::vector<float>> pointer;
+    std::vector<T> items;
+    std::shared_ptr<T> pointer;
   };
-  shared state{make_rows(), nullptr};
-  state.pointer = std::shared_ptr<std::vector<float>>(std::make_shared<int>(1), &state.items[3]);
-  std::string message;
+  shared state{std::move(items), nullptr};
+  state.pointer = std::shared_ptr<T>(std::make_shared<int>(1), &state.items[3]);
   try {
     static_cast<void>(cairn::detail::describe(state));
   } catch (const cairn::error& failure) {
-    message = failure.what();
+    return failure.what();
   }
-  CHECK(message.find("pointer is also at items") != std::string::npos);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a shared object that is also an element is refused") {
+  CHECK(error_of_shared_element(std::vector<branch>(300)).find("pointer is also at items or") != std::string::npos);
+  std::vector<std::vector<pointed>> last(300);
+  last.back().resize(1);  // shows that they cannot be joined
+  CHECK(error_of_shared_element(std::move(last)).find("pointer is also at items.3 or") != std::string::npos);
 }
 
 TEST_CASE("a heap of joined objects is arranged") {
@@ -683,6 +694,17 @@ TEST_CASE("columns that do not belong together change nothing") {
   CHECK(refused([](tests::kept& kept) { kept.contents.leaves.erase(kept.contents.leaves.begin()); }, mismatch));
   CHECK(refused([](tests::kept& kept) { kept.contents.leaves.pop_back(); }, mismatch));
   CHECK(refused([](tests::kept& kept) { kept.contents.leaves.clear(); }, mismatch));
+}
+
+TEST_CASE("joined objects without values are refused, however lenient the load is") {
+  auto lenient = tests::any_size;
+  lenient.strict = false;
+  tests::kept kept(cairn::detail::describe(holder{rows(300, {1, 2})}));
+  kept.contents.leaves.pop_back();
+  holder<rows> state;
+  CHECK(error_of(kept, state, lenient).find("items.value has 600 objects in the checkpoint, and no parts of them") !=
+        std::string::npos);
+  CHECK(state.items.empty());
 }
 
 TEST_CASE("joined keys are those of a map") {

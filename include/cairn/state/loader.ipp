@@ -131,8 +131,7 @@ void loader::copy(void* object, const copy_operations& how) {
   const auto answer = inside.end_copy();
   if (answer == copy_answer::drop) return;
   with_path([&] {
-    for (const auto& each : how.check(object, copy.get()))
-      note_replaced(each);
+    for (const auto& each : how.check(object, copy.get())) note_replaced(each);
     note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());

@@ -79,8 +79,7 @@ void loader::heap(void* object, const heap_operations& how) {
 
 bool loader::has_elements() const {
   const auto* const entry = load_.stored.find_entry(path());
-  if (entry && (entry->what == structure_entry::kind::size || entry->what == structure_entry::kind::rows))
-    return entry->number > 0;
+  if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
   const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));
   const stored_leaf* const found =
       index != catalog::npos ? &load_.stored.contents().leaves[index] : load_.stored.first_below(at_.path);
