@@ -696,6 +696,40 @@ TEST_CASE("columns that do not belong together change nothing") {
   CHECK(refused([](tests::kept& kept) { kept.contents.leaves.clear(); }, mismatch));
 }
 
+TEST_CASE("a load of spoiled columns gives an error or a state, and changes nothing before an error") {
+  source from(11);
+  const auto all = from.make<std::vector<record>>(256), before = from.make<std::vector<record>>(280);
+  for (int round = 0; round < 150; ++round) {
+    tests::kept kept(cairn::detail::describe(all));
+    auto& leaf = kept.contents.leaves[from.below(kept.contents.leaves.size())];
+    auto& bytes = kept.bytes[leaf.path];
+    const auto width = cairn::size_of(leaf.type);
+    switch (from.below(5)) {
+      case 0:
+        if (!bytes.empty()) bytes[from.below(bytes.size())] ^= std::byte{1};
+        break;
+      case 1:
+        for (auto& each : bytes) each = static_cast<std::byte>(from.below(256));
+        break;
+      case 2:
+        leaf.shape.front() += 1;
+        break;
+      case 3:
+        if (leaf.shape.front() > 0) leaf.shape.front() -= 1;
+        break;
+      default:
+        kept.contents.structure.at("value").number += 1;
+    }
+    bytes.resize(cairn::element_count(leaf.shape) * width);
+    for (const bool is_filled : {true, false}) {
+      auto state = is_filled ? before : std::vector<record>();
+      const auto message = error_of(kept, state);
+      CHECK(message.find("did not find") == std::string::npos);
+      if (!message.empty()) CHECK(state == (is_filled ? before : std::vector<record>()));
+    }
+  }
+}
+
 TEST_CASE("joined objects without values are refused, however lenient the load is") {
   auto lenient = tests::any_size;
   lenient.strict = false;
