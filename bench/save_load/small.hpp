@@ -11,9 +11,9 @@ namespace bench {
 
 struct small_result {
   std::string state;
-  double save_over_cereal, load_over_cereal;  ///< CPU seconds: medians of the ratios of neighbours
-  double bytes_over_cereal;                   ///< of the files
-  double save_seconds, load_seconds;          ///< CPU seconds of Cairn
+  double save_over_cereal = 0, load_over_cereal = 0;  ///< CPU seconds: medians of the ratios of neighbours
+  double bytes_over_cereal = 0;                       ///< of the files
+  double save_seconds = 0, load_seconds = 0;          ///< CPU seconds of Cairn
 };
 
 /// 30,000 records of three vectors, 100,000 vectors of 20 floats, 100,000 words with a vector each. The files are not

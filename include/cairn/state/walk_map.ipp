@@ -127,8 +127,10 @@ void loader::map(void* object, const map_operations& how) {
   if (joined) {
     if (!now_changes || how.values_move) {
       values.clear();
-      for (const auto& key : *stored)
-        values.push_back(now_changes || now.contains(key) ? how.at(object, key, access::find) : nullptr);
+      for (const auto& key : *stored) {
+        const auto at = now.find(key);
+        values.push_back(now_changes ? how.at(object, key, access::find) : at == now.end() ? nullptr : at->second);
+      }
     }
     return fill_joined(*joined, values, how.value, {object, &how, now.size(), differs, "value"});
   }
