@@ -79,7 +79,7 @@ TEST_CASE("any structure is written and read back") {
     structure all;
     for (std::size_t i = random() % 10; i > 0; --i) {
       entry made;
-      made.what = static_cast<entry::kind>(random() % 9);
+      made.what = static_cast<entry::kind>(random() % 10);
       const auto word = [&] { return "\"w\n" + std::to_string(random() % 50); };
       if (made.what == entry::kind::keys || made.what == entry::kind::names)
         for (std::size_t k = random() % 40; k > 0; --k) made.keys.push_back(word());
@@ -98,6 +98,9 @@ TEST_CASE("the text of a structure") {
   all["layers"] = {entry::kind::size, 3, {}, {}};
   all["moments"] = {entry::kind::keys, 0, {}, {"a", "bias"}};
   CHECK(to_json(all) == R"({"layers":{"size":3},"moments":{"keys":["a"  ,"bias"]}})");
+  all.clear();
+  all["replay"] = {entry::kind::rows, 300, {}, {}};
+  CHECK(to_json(all) == R"({"replay":{"rows":300}})");
   all.clear();
   all["act.@names"] = {entry::kind::names, 0, {}, {"0 a", "-1 relu"}};
   all["net.@version"] = {entry::kind::version, 2, {}, {}};
