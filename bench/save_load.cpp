@@ -28,6 +28,7 @@
 #include "save_load/method.hpp"
 #include "save_load/opening.hpp"
 #include "save_load/reads.hpp"
+#include "save_load/small.hpp"
 #include "save_load/state.hpp"
 
 namespace {
@@ -382,6 +383,19 @@ int main(int argc, char** argv) {
     std::printf("10 million records of 3 fields to memory: cairn %.2f GB/s, memcpy %.2f GB/s\n\n", columns.save_gbps,
                 columns.memcpy_gbps);
     report.at_most("describe.ns_per_leaf", bench::describe_ns_per_leaf(100'000, 3 * options.count("reps")), 300);
+    double save = 0, load = 0, bytes = 0;
+    for (const auto& small : bench::measure_small(dir.path(), 3 * options.count("reps"))) {
+      save = std::max(save, small.save_over_cereal);
+      load = std::max(load, small.load_over_cereal);
+      bytes = std::max(bytes, small.bytes_over_cereal);
+      std::printf("%s: CPU time of a save %.1f ms, %.2f times cereal's; of a load %.1f ms, %.2f times\n",
+                  small.state.c_str(), small.save_seconds * 1e3, small.save_over_cereal, small.load_seconds * 1e3,
+                  small.load_over_cereal);
+    }
+    std::printf("\n");
+    report.at_most("small.save_over_cereal", save, 2);
+    report.at_most("small.load_over_cereal", load, 2);
+    report.at_most("small.bytes_over_cereal", bytes, 1.1);
     report.print_figures();
     report.write_json(options.text("json"));
   } catch (const std::exception& failure) {

@@ -2,6 +2,7 @@
 #include "cairn/export.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -212,8 +213,9 @@ TEST_CASE("names that clash, names that are missing and no array at all are refu
 TEST_CASE("a header of 25 MB is refused in one file, and divided in a directory") {
   const sample::scratch scratch;
   struct {
-    std::vector<std::vector<std::uint8_t>> many = std::vector<std::vector<std::uint8_t>>(2000, {1});
+    std::array<std::vector<std::uint8_t>, 2000> many{};
   } state;
+  for (auto& each : state.many) each = {1};
   cairn::save(scratch.path("a"), state, {.durable = false});
   const auto from = cairn::open(scratch.path("a"));
   const std::string prefix(15'000, 'n');

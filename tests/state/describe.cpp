@@ -48,7 +48,8 @@ TEST_CASE("a name that the format reserves is refused") {
 }
 
 TEST_CASE("a description does not depend on the one before, which says how much memory to expect") {
-  const std::vector<std::vector<float>> large(3000, {1, 2}), small(2, {3});
+  const std::vector<std::vector<std::vector<float>>> large(15, std::vector<std::vector<float>>(200, {1, 2})),
+      small(1, std::vector<std::vector<float>>(2, {3}));
   const auto paths = [](const auto& state) {
     std::vector<std::string> all;
     for (const auto& each : cairn::detail::describe(state).leaves) all.push_back(each.path);

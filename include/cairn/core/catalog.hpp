@@ -21,6 +21,7 @@ namespace cairn::inline v0_1::detail {
 struct structure_entry {
   enum class kind : std::uint8_t {
     size,     ///< a sequence of `number` objects, each stored under its own path
+    rows,     ///< a sequence or map of `number` objects, whose arrays are joined to one array for all objects
     keys,     ///< a map with `keys`; each value is stored under `path.key`
     engaged,  ///< an optional or pointer that holds an object (`number` 1) or none (0)
     index,    ///< a variant that holds alternative `number`

@@ -9,6 +9,8 @@
 #include "cairn/state/copies.ipp"
 #include "cairn/state/describer.ipp"
 #include "cairn/state/enum_table.ipp"
+#include "cairn/state/joined.ipp"
+#include "cairn/state/joined_load.ipp"
 #include "cairn/state/load_plan.ipp"
 #include "cairn/state/loader.ipp"
 #include "cairn/state/loader_pointers.ipp"

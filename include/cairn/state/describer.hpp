@@ -147,6 +147,10 @@ class shared_objects {
     visits_.push_back({object, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint32_t>(path_size)});
   }
 
+  /// The number of parts so far, and: forgets those after that many.
+  [[nodiscard]] std::size_t visits() const noexcept { return visits_.size(); }
+  void forget(std::size_t visits) { visits_.resize(visits); }
+
   /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves`
   /// leaves before it, and ends with `end`. Keeps the object.
   std::string_view begin(const std::string& path, const found_object& found, std::shared_ptr<void> object,
@@ -205,6 +209,8 @@ struct description_size {
   std::size_t bytes = 0;  ///< of the paths
 };
 
+class column_joiner;  // joined.hpp
+
 class describer final : public walker {
  public:
   /// `expected`: memory is allocated for that much at once.
@@ -216,6 +222,7 @@ class describer final : public walker {
 
   void versioned(void* object, const version_operations& how) override;
   void enumerated(dtype type, void* memory, std::span<const enum_entry> names) override;
+  bool joined(void* sequence, std::uint64_t size, const size_limits& limits, const sequence_operations& how) override;
   size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) override;
   presence optional(bool engaged) override;
   pointee_answer pointee(const found_object& found) override;
@@ -242,6 +249,8 @@ class describer final : public walker {
   void visit(const void* object) override {
     if (owners_.empty() && temporaries_ == 0) shared_.visit(object, at_.path.size());
   }
+  /// Describes `count` objects, which `walk_objects` walks, in columns. False: they are too few, or no columns.
+  bool add_joined(std::uint64_t count, const std::function<void(column_joiner&)>& walk_objects);
   void add_leaf(memory_view view, std::shared_ptr<const void> owner, std::shared_ptr<const box_place> place = {});
   void note(structure_entry entry);
   void note_pointee(const found_object& found);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,7 +56,12 @@ struct load_progress {
       0;  ///< number of members and arrays that keep all or some of their values, as the class or the options allow
   std::vector<std::string> replaced{};              ///< lines for match_report::replaced
   std::unordered_set<std::string> partly_filled{};  ///< paths of columns in which elements keep a part
+  std::unordered_set<std::string> kept_sizes{};     ///< paths of joined objects in which no container changes its size
 };
+
+struct joined_columns;  // joined.hpp
+class column_matcher;
+class column_splitter;
 
 /// Structure comes from the checkpoint. What happens to arrays and problems is up to the derived classes: `checker`,
 /// `applier`, and `copy_loader`, for the private copies of both.
@@ -67,6 +73,7 @@ class loader : public walker {
   void enumerated(dtype type, void* memory, std::span<const enum_entry> names) final;
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                   const size_limits& limits) final;
+  bool joined(void* sequence, std::uint64_t size, const size_limits& limits, const sequence_operations& how) final;
   size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) final;
   bool fixed_array(std::uint64_t size) final;
   presence optional(bool engaged) final;
@@ -137,6 +144,30 @@ class loader : public walker {
   unsigned prototypes_ = 0;  // in which the walk is
 
  private:
+  friend column_matcher;
+  friend column_splitter;
+
+  /// A line for match_report::replaced, which goes on after the path.
+  void note_replaced(const std::string& line) {
+    if (prototypes_ == 0) load_.replaced.push_back(at_.path.empty() ? line : at_.path + '.' + line);
+  }
+  /// The entry of joined objects; null if there is none.
+  const structure_entry* find_rows();
+  /// The columns of `count` objects, as `walk_object` finds them; null, and a problem, if they cannot be loaded.
+  std::optional<joined_columns> match_joined(std::uint64_t count,
+                                             const std::function<void(column_matcher&)>& walk_object);
+  struct joined_container {
+    const void* object;
+    const void* type;         ///< of `note_owner`
+    std::uint64_t size;       ///< before the load
+    bool resizes;             ///< or other keys
+    std::string_view inside;  ///< the path of its objects; may be empty
+  };
+  /// Fills the object of each row. In the check, compares it, and a new one where that is null; then notes what the
+  /// load frees.
+  void fill_joined(column_splitter& splitter, std::span<void* const> objects, const object_operations& how,
+                   const joined_container& of);
+
   /// Whether an array of numbers takes the stored size also if it is not empty: as its class says, in the second walk,
   /// and in what the load makes.
   [[nodiscard]] bool takes_sizes() const noexcept { return at_.takes_sizes || prototypes_ > 0; }
@@ -150,6 +181,7 @@ class loader : public walker {
   const structure_entry* take_entry_if_stored(structure_entry::kind kind);
   /// The name under which the checkpoint has the member; empty: the member keeps its value.
   [[nodiscard]] std::string_view stored_name(std::string_view name, std::span<const change> changes);
+  void note_removed(std::span<const change> changes);
   /// Loads an object of an older version at once, or all objects of a column; in the check, new ones.
   void migrate(void* object, const version_operations& how);
   void run_migration(void* object, const version_operations& how, std::uint64_t rows);
@@ -163,8 +195,10 @@ class loader : public walker {
   [[nodiscard]] std::uint64_t elements_of_array();
   /// Whether the checkpoint has elements of the current container.
   [[nodiscard]] bool has_elements() const;
-  /// The stored keys of a map, each once; null: it keeps its own.
+  /// The stored keys of a map; null: it keeps its own.
   const std::vector<std::string>* find_keys();
+  /// errc::corrupt: a key is there twice.
+  void require_distinct(const std::vector<std::string>& keys) const;
 
   /// Whether a container can get the stored size. Else rejects the container.
   [[nodiscard]] bool admits(const size_limits& limits, std::uint64_t stored);

@@ -131,8 +131,7 @@ void loader::copy(void* object, const copy_operations& how) {
   const auto answer = inside.end_copy();
   if (answer == copy_answer::drop) return;
   with_path([&] {
-    for (const auto& each : how.check(object, copy.get()))
-      if (prototypes_ == 0) load_.replaced.push_back(at_.path.empty() ? each : at_.path + '.' + each);
+    for (const auto& each : how.check(object, copy.get())) note_replaced(each);
     note_put(object, copy.get(), how);
     if (answer == copy_answer::put)
       how.put(object, copy.get());
@@ -230,9 +229,6 @@ const structure_entry* loader::find_other_form(structure_entry::kind kind, const
 const std::vector<std::string>* loader::find_keys() {
   const auto* stored = take_entry(structure_entry::kind::keys);
   if (!stored) return nullptr;
-  std::unordered_set<std::string_view> seen;
-  for (const auto& each : stored->keys)
-    if (!seen.insert(each).second) fail(errc::corrupt, {path(), " in ", origin(), " has the key '", each, "', twice"});
   return &stored->keys;
 }
 

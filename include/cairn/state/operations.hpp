@@ -164,7 +164,8 @@ struct map_operations {
 
   std::size_t value_width;  ///< bytes per value
   object_operations value;
-  bool values_move;                                            ///< if others are inserted or removed
+  bool values_move;  ///< if others are inserted or removed
+  std::uint64_t (*size)(const void* map);
   void (*for_each)(void* map, void* context, action* action);  ///< in the order of the keys
   /// errc::mismatch: two keys are equal for the map, or it cannot have as many, or has no comparator or hash function.
   void (*check_keys)(const void* map, const std::vector<std::string>& keys);

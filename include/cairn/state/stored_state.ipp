@@ -45,7 +45,9 @@ std::string_view stored_state::find_holder(std::string_view path) const {
   for (auto outer = path; !outer.empty(); outer = outer_path(outer)) {
     const auto* const entry = find_entry(outer);
     if (!entry || used_entries_.contains(entry)) continue;
-    if (entry->what == size || (entry->what == engaged && entry->number == 0) || is_same_object(outer)) return outer;
+    if (entry->what == size || entry->what == rows || (entry->what == engaged && entry->number == 0) ||
+        is_same_object(outer))
+      return outer;
   }
   return {};
 }

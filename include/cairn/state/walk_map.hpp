@@ -115,6 +115,7 @@ struct map_of {
   using key = typename T::key_type;
   using mapped = typename T::mapped_type;
 
+  static std::uint64_t size(const void* map) { return static_cast<const T*>(map)->size(); }
   static void for_each(void* map, void* context, map_operations::action* action) {
     detail::for_each_in_key_order(
         *static_cast<T*>(map), [](const auto& entry) -> const key& { return entry.first; },
@@ -150,6 +151,8 @@ struct map_of {
     if (what == access::make) {
       if constexpr (has_make_adapter<mapped>)
         object.emplace(wanted, adapter<mapped>::make());
+      else if constexpr (makeable<mapped> && requires { object.try_emplace(object.end(), wanted)->second; })
+        return std::addressof(object.try_emplace(object.end(), wanted)->second);  // keys come in order
       else if constexpr (makeable<mapped>)
         return std::addressof(object[wanted]);
     }
@@ -161,7 +164,7 @@ struct map_of {
   }
 
   static constexpr map_operations operations{
-      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, for_each, check_keys, is_key, at};
+      sizeof(mapped), object_operations_of<mapped>, !has_stable_elements<T>, size, for_each, check_keys, is_key, at};
 };
 
 /// Whether two objects have the same description, bit for bit.

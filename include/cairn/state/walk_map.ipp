@@ -15,6 +15,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
+#include "cairn/state/joined.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
 #include "cairn/system/json.hpp"
@@ -58,38 +59,80 @@ void walker::map(void* object, const map_operations& how) {
 }
 
 void describer::map(void* object, const map_operations& how) {
+  const bool is_joined = how.value.make && add_joined(how.size(object), [&](column_joiner& joiner) {
+                           for_each_entry(object, how, [&](std::string_view key, void* value) {
+                             if (joiner.fits()) joiner.entry(key, value, how.value.walk);
+                           });
+                         });
+  if (is_joined) return;
   std::vector<std::string> keys;
   for_each_entry(object, how, [&](std::string_view key, void* /*value*/) { keys.emplace_back(key); });
   note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
   walker::map(object, how);
 }
 
+void loader::require_distinct(const std::vector<std::string>& keys) const {
+  if (std::ranges::adjacent_find(keys, std::ranges::greater_equal()) == keys.end()) return;
+  std::unordered_set<std::string_view> seen;
+  for (const auto& each : keys)
+    if (!seen.insert(each).second) fail(errc::corrupt, {path(), " in ", origin(), " has the key '", each, "', twice"});
+}
+
 void loader::map(void* object, const map_operations& how) {
-  const std::vector<std::string>* const stored = find_keys();
-  if (!stored) return walker::map(object, how);
-  note_owner(object, &how);
   std::unordered_map<std::string, void*> now;
-  for_each_entry(object, how, [&](std::string_view key, void* value) { now.emplace(key, value); });
+  const auto find_now = [&] {
+    for_each_entry(object, how, [&](std::string_view key, void* value) { now.emplace(key, value); });
+  };
+  const bool fills = purpose() == purpose::apply;
+  std::optional<column_splitter> joined;
+  std::vector<std::string> joined_keys;
+  const structure_entry* const rows = find_rows();
+  if (rows) {
+    find_now();
+    auto columns = match_joined(rows->number, [&](column_matcher& matcher) {
+      matcher.entry(now.empty() ? nullptr : now.begin()->second, how.value);
+    });
+    if (!columns || (fills && prototypes_ > 0)) return;
+    joined.emplace(at_, *this, std::move(*columns), fills);
+    joined_keys = joined->keys(rows->number);
+  }
+  const std::vector<std::string>* const stored = rows ? &joined_keys : find_keys();
+  if (!stored) return walker::map(object, how);
+  require_distinct(*stored);
+  note_owner(object, &how);
+  if (!rows) find_now();
   bool differs = now.size() != stored->size();
   for (const auto& key : *stored) {
     if (!how.is_key(key))
       return reject("has the key '" + key +
                     "' in the checkpoint, which is not a key of that map; convert it in cairn_migrate, or leave it out "
                     "with filter");
-    differs = !now.contains(key) || differs;
+    differs = differs || !now.contains(key);
   }
   bool now_changes = false;
+  std::vector<void*> values;  // of the stored keys
   if (differs) {
     with_path([&] { how.check_keys(object, *stored); });
     now_changes = note_resize(now.size(), stored->size(), 0);
-    const std::unordered_set<std::string_view> kept(stored->begin(), stored->end());
+    std::unordered_set<std::string_view> kept;
+    if (!now.empty()) kept.insert(stored->begin(), stored->end());
     for (const auto& [key, value] : now) {
       if (how.values_move || !kept.contains(key)) note_freed(value, how.value_width);
       if (!kept.contains(key)) note_destroyed(key);
       if (now_changes && !kept.contains(key)) how.at(object, key, access::remove);
     }
     if (now_changes)
-      for (const auto& key : *stored) how.at(object, key, access::make);
+      for (const auto& key : *stored) values.push_back(how.at(object, key, access::make));
+  }
+  if (joined) {
+    if (!now_changes || how.values_move) {
+      values.clear();
+      for (const auto& key : *stored) {
+        const auto at = now.find(key);
+        values.push_back(now_changes ? how.at(object, key, access::find) : at == now.end() ? nullptr : at->second);
+      }
+    }
+    return fill_joined(*joined, values, how.value, {object, &how, now.size(), differs, "value"});
   }
   for (const auto& key : *stored) {
     enter(key);

@@ -19,6 +19,11 @@
 
 namespace cairn::inline v0_1::detail {
 
+template <class Action>
+void for_each_element(void* sequence, const sequence_operations& how, Action action) {
+  how.for_each(sequence, &action, [](void* context, void* element) { (*static_cast<Action*>(context))(element); });
+}
+
 /// Walks elements that are not saved as columns, each with its index as path.
 void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 

@@ -10,15 +10,11 @@
 
 namespace cairn::inline v0_1::detail {
 
-template <class Action>
-void for_each_element(void* sequence, const sequence_operations& how, Action action) {
-  how.for_each(sequence, &action, [](void* context, void* element) { (*static_cast<Action*>(context))(element); });
-}
-
 void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   w.note_owner(sequence, &how);
   size_limits limits;
   const std::uint64_t now = call_adapter(w, [&] { return how.size(sequence, limits); });
+  if (w.joined(sequence, now, limits, how)) return;
   const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
   if (answer.size != now) {
     std::uint64_t index = 0;
@@ -31,9 +27,9 @@ void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
   if (answer.resize) how.resize(sequence, answer.size);
   std::uint64_t next = 0;
   for_each_element(sequence, how, [&](void* element) {
-    if (next < answer.size) w.part(next++, element, how.element.walk);
+    if (next < answer.size) w.sequence_part(next++, element, how.element);
   });
-  for (; next < answer.size; ++next) w.prototype_part(std::to_string(next), how.element);
+  for (; next < answer.size; ++next) w.sequence_part(next, nullptr, how.element);
 }
 
 size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
@@ -62,13 +58,14 @@ std::uint64_t loader::elements_of_array() {
 
 bool loader::fixed_array(std::uint64_t size) {
   const auto* const stored = load_.stored.find_entry(path());
-  if (!stored || stored->what != structure_entry::kind::size) return true;
+  const bool is_joined = stored && stored->what == structure_entry::kind::rows;
+  if (!stored || (!is_joined && stored->what != structure_entry::kind::size)) return true;
   const auto first_is_array = [&] {
     return with_name("0", [&] { return with_name("0", [&] { return load_.stored.has_part(path()); }); });
   };
   if (stored->number == 1 && (size != 1 || first_is_array())) return true;  // it may be an array that is its element
   load_.stored.use_entry(*stored);
-  if (stored->number == size) return true;
+  if (stored->number == size && !is_joined) return true;
   reject("is a container of " + std::to_string(stored->number) + " objects in the checkpoint and an array of " +
          std::to_string(size) + " in the state; make it a std::vector, or leave it out with filter");
   return false;

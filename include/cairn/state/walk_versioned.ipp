@@ -69,9 +69,13 @@ const structure_entry* loader::take_entry_if_stored(structure_entry::kind kind) 
   return load_.stored.find_entry(path()) ? take_entry(kind) : nullptr;
 }
 
-void loader::changed_members(const object_members& of, std::span<const change> changes) {
+void loader::note_removed(std::span<const change> changes) {
   for (const change& each : changes)
     if (each.what == change::kind::removed) with_name(each.name, [&] { load_.removed.push_back(at_.path); });
+}
+
+void loader::changed_members(const object_members& of, std::span<const change> changes) {
+  note_removed(changes);
   for (std::size_t i = 0; i < of.all.size(); ++i) {
     const member_operations& each = of.all[i];
     if (!each.walk) continue;

@@ -123,7 +123,7 @@ class walker {
 
   /// Walks the content of the current object, a holder. Its path is that of the holder, or `<path>.value` if the
   /// content has an entry itself (walk_object.hpp). Null: the load will make it.
-  void content(void* object, const content_operations& how);
+  virtual void content(void* object, const content_operations& how);
 
   /// An element of `type` at `memory`; in columns, the one in the first row.
   void element(dtype type, void* memory) { array(type, 1, memory, {}); }
@@ -148,11 +148,20 @@ class walker {
   virtual void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                           const size_limits& limits);
 
+  /// A sequence of `size` objects. True: the walker has walked them, joined (joined.hpp). False: each has its own path.
+  [[nodiscard]] virtual bool joined(void* /*sequence*/, std::uint64_t /*size*/, const size_limits& /*limits*/,
+                                    const sequence_operations& /*how*/) {
+    return false;
+  }
+
   /// A sequence of `size` objects, each with its own path. `empty_elements`: their type is empty, so they add no leaf.
   [[nodiscard]] virtual size_answer sequence(std::uint64_t size, const size_limits& /*limits*/,
                                              bool /*empty_elements*/) {
     return {size};
   }
+
+  /// Walks an element of the current sequence. Null: the load will make it.
+  virtual void sequence_part(std::uint64_t index, void* object, const object_operations& how);
 
   /// An array of `size` objects, each with its own path. False: do not walk them.
   [[nodiscard]] virtual bool fixed_array(std::uint64_t /*size*/) { return true; }

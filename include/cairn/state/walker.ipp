@@ -49,6 +49,10 @@ void walker::prototype_part(std::string_view name, const object_operations& how)
   leave();
 }
 
+void walker::sequence_part(std::uint64_t index, void* object, const object_operations& how) {
+  object ? part(index, object, how.walk) : prototype_part(std::to_string(index), how);
+}
+
 void walker::content(void* object, const content_operations& how) {
   if (how.has_entry) {
     enter_content();

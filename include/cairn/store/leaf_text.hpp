@@ -217,6 +217,7 @@ void describe(Io& io, described<Io, structure_entry>& entry) {
   };
   io.object([&] {
     add("size", kind::size, entry.number);
+    add("rows", kind::rows, entry.number);
     add("keys", kind::keys, entry.keys);
     add("engaged", kind::engaged, entry.number);
     add("index", kind::index, entry.number);
