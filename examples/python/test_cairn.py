@@ -334,6 +334,25 @@ def test_a_small_file_of_large_arrays_is_refused(tmp_path, monkeypatch):
     assert not (tmp_path / "bomb.safetensors").exists()
 
 
+def test_a_small_file_of_many_values_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(cairn.convert, "MOST_VALUES", 1000)
+    shared = [1]
+    for _ in range(40):
+        shared = [shared, shared]
+    monkeypatch.setattr(cairn.convert, "_read", lambda path: {"a": shared})
+    with pytest.raises(ValueError, match="more than 1000 values"):
+        cairn.convert.convert(tmp_path / "list.pt", tmp_path / "list.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
+    np.save(tmp_path / "a.npy", np.zeros(100))
+    monkeypatch.setattr(os, "replace", lambda *paths: (_ for _ in ()).throw(OSError("the disk is full")))
+    with pytest.raises(OSError, match="full"):
+        cairn.convert.convert(tmp_path / "a.npy", tmp_path / "a.safetensors")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.npy"]
+
+
 class Evil:
     def __init__(self, made):
         self.made = made

@@ -316,6 +316,7 @@ bool place_lock::is_dead(const open_directory& held, file_time now, std::optiona
 }
 
 void place_lock::remove() noexcept {
+  file_ = {};  // NFS and FUSE keep the name of an open file that is deleted, and then the directory
   try {
     if (name_ == lock_name && !is_own()) return;
   } catch (...) {  // what is open is its own, unless the file system goes by paths

@@ -10,6 +10,7 @@ dimensions. Values of other types are left out and named. No code of a file is r
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -24,6 +25,9 @@ __all__ = ["convert"]
 NUMPY = {"bool": "BOOL", "uint8": "U8", "int8": "I8", "uint16": "U16", "int16": "I16", "float16": "F16", "uint32": "U32", "int32": "I32", "float32": "F32",
          "uint64": "U64", "int64": "I64", "float64": "F64"}
 TORCH = {"bfloat16": "BF16", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
+
+
+MOST_VALUES = 1_000_000
 
 
 class Stored(NamedTuple):
@@ -81,8 +85,8 @@ def _read(path: str) -> Any:
     if begin.startswith(b"PK"):
         with zipfile.ZipFile(path) as archive:
             files = archive.infolist()
+        _require_memory(sum(each.file_size for each in files))
         if all(each.filename.endswith(".npy") for each in files):
-            _require_memory(sum(each.file_size for each in files))
             with np.load(path, allow_pickle=False) as arrays:
                 return dict(arrays)
     torch = importlib.import_module("torch")
@@ -98,29 +102,37 @@ def _write(path: str, arrays: dict[str, Stored]) -> None:
         end += len(each.content)
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
-    with open(path + ".part", "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for _, each in ordered:
-            file.write(each.content)
-    os.replace(path + ".part", path)
+    try:
+        with open(path + ".part", "wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            for _, each in ordered:
+                file.write(each.content)
+        os.replace(path + ".part", path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path + ".part")
 
 
 def convert(source: str | os.PathLike[str], path: str | os.PathLike[str]) -> list[str]:
     """Makes the safetensors file `path`. Returns the names of the values of `source` that are neither arrays nor numbers."""
-    arrays: dict[str, Stored] = {}
+    values: dict[str, Any] = {}
     left_out: list[str] = []
-    total = 0
-    for name, value in _leaves("", _read(os.fspath(source))):
-        if name in arrays or name == "__metadata__":
+    total = 0  # a file may have few bytes of many values: lists that contain each other, strides of 0
+    for count, (name, value) in enumerate(_leaves("", _read(os.fspath(source)))):
+        if count == MOST_VALUES:
+            raise ValueError(f"it has more than {MOST_VALUES} values")
+        if name in values or name == "__metadata__":
             raise ValueError(f"two values would have the name {name}, or it is reserved")
         if isinstance(value, (bool, int, float, np.ndarray, np.generic)):
-            arrays[name] = _of_numpy(name, np.asarray(value))
-        elif hasattr(value, "layout"):  # a tensor of PyTorch, which may have far more elements than the file: strides of 0
+            values[name] = np.asarray(value)
+            total += values[name].nbytes
+        elif hasattr(value, "layout"):  # a tensor of PyTorch
+            values[name] = value
             total += value.numel() * value.element_size()
-            _require_memory(total)
-            arrays[name] = _of_torch(name, value)
         else:
             left_out.append(name)
+    _require_memory(total)
+    arrays = {name: (_of_torch if hasattr(value, "layout") else _of_numpy)(name, value) for name, value in values.items()}
     if not arrays:
         raise ValueError("there is no array" + (": save the state_dict() of a module" if left_out else ""))
     _write(os.fspath(path), arrays)
