@@ -108,7 +108,7 @@ encode_source::~encode_source() {
   if (base_ != nullptr && !is_published_) base_->forget();
 }
 
-/// A delta is built on the parent of the leader's, where this rank has the same one.
+/// The pieces of this rank are deltas only if it has the leader's parent.
 std::string encode_source::open(const std::string_view* of_leader) {
   const auto parent = base_ != nullptr && base_->parent() ? to_hex(base_->parent()->id) : std::string();
   const bool as_delta = (of_leader == nullptr || *of_leader == parent) && can_be_delta(of_leader == nullptr);
@@ -232,7 +232,10 @@ save_report encode_source::published(const published_checkpoint& made) {
 
 save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
   std::optional<memory_fit> fits;
-  if (!job.codecs.empty()) fits = fit_memory(memory_to_encode(job.what.leaves, job.codecs, false).encoded, 0, 0);
+  if (!job.codecs.empty()) {
+    const auto all = divide_evenly(job.what.leaves, 1).front();
+    fits = fit_memory(memory_to_encode(job.what.leaves, all, job.codecs, false).encoded, 0, 0);
+  }
   if (fits) shards = std::max(shards, number_of_parts(*fits));
   const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, shards));
   encode_source source(store, job, pieces.size(), base);

@@ -121,15 +121,16 @@ struct encode_memory {
 };
 
 /// `is_copied`: the pieces are copied, so that a codec may encode them in place.
-[[nodiscard]] inline encode_memory memory_to_encode(std::span<const leaf> leaves, std::span<const codec_rule> rules,
-                                                    bool is_copied) {
+[[nodiscard]] inline encode_memory memory_to_encode(std::span<const leaf> leaves, std::span<const piece> pieces,
+                                                    std::span<const codec_rule> rules, bool is_copied) {
   const leaf_codecs codecs(leaves, rules);
   encode_memory all;
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
+  for (const auto& [i, first, count] : pieces) {
     if (!codecs.is_encoded(i)) continue;
-    if (codecs[i].uses_parent()) all.references += leaves[i].bytes();
+    const auto bytes = count * size_of(leaves[i].type);
+    if (codecs[i].uses_parent()) all.references += bytes;
     if (!is_copied || codecs[i].uses_parent() || !codecs[i].encodes_in_place())
-      all.encoded += codecs[i].bound(leaves[i].type, leaves[i].bytes());
+      all.encoded += codecs[i].bound(leaves[i].type, bytes);
   }
   return all;
 }

@@ -4,20 +4,20 @@
 // session.ipp has what the trainer calls, session_save.ipp how a save is made, session_work.ipp its phases and those of
 // a merge, and how the ranks of a group go through them together. All of a save or merge is its `work`:
 //
-//          copy              begin, join, write           unite, publish
-//   (none) ------> copied ----------------------> written ---------------> published --> a merge that is due: copied
-//                    |         (writing)             |     (publishing)        |                     else: (none)
-//                    +-------------------------------+-------------------------+--> failed or cancelled: (none)
+//   (none) --> copied --> writing --> prepared --> publishing --> (none), or the merge that is due: copied
+//                |           |           |             |
+//                +-----------+-----------+-------------+--> failed or cancelled: (none)
 //
 // - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits.
 //   The leader begins the checkpoint: afterwards it has `begun`, the text that the others need to join it.
-// - writing: each process encodes and writes its shards. Afterwards it has the `record` of them.
+// - writing: the others join; each process encodes and writes its shards. Afterwards it has the `record` of them.
 // - prepared: they are written, and nothing can be seen of them.
-// - publishing: the leader has the records of all, and publishes. Afterwards it has `published`.
+// - publishing: the leader unites the records of all, and publishes. Afterwards it has the `announcement`.
 //
 // The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
 // the training thread of each process votes, and all start the next phase on the same verdict. A process without a
-// group needs no votes: its background thread runs all phases in one job (session::run_through).
+// group needs no votes: its background thread begins and writes in one job, or in one for each part of a copy in parts;
+// the last one goes on to publish and to merge (session::finish_alone).
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// How far a rank is with the save that all ranks make together in the background.
+/// How far this process is with the work.
 enum class save_phase : std::uint8_t {
   none,
   copied,    ///< the share of the rank is copied
@@ -150,10 +150,10 @@ struct verdict {
 
 /// While a job runs (`is_done` is false), the members belong to it, but for those that are marked.
 struct work {
-  // For the training thread alone:
+  // For the training thread; a job only reads `is_sync`, `kind` and `times.began`, which are set before it starts:
   bool is_sync = false;  // the trainer waits for it
   save_phase phase = save_phase::copied;
-  save_timeline times{};            // the background reads only `began`, which is set before it starts
+  save_timeline times{};
   std::optional<save_kind> kind{};  // that the policy has chosen
   bool is_hang_reported = false;    // of the save or merge
   bool is_skip_reported = false;    // that others are skipped because of it
@@ -180,7 +180,8 @@ struct work {
   [[nodiscard]] bool has_failed() const noexcept { return is_done && failure; }
 };
 
-/// The training thread uses all members; while the background thread has a job, it uses those alone that are marked.
+/// `staging_` and `history_` belong to the background thread while it has a job, members under "Any thread" are
+/// thread-safe, and all others are for the training thread alone, unless they never change.
 class session {
  public:
   /// errc::invalid for options that are out of range or would do nothing.
@@ -248,11 +249,10 @@ class session {
   [[nodiscard]] bool can_replace() const;
   void report_skipped(const observation& now);
   void prepare(any_state state) noexcept;
-  [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
-  void require_share_fits(const save_job& job, std::uint64_t copied) const;
-  [[nodiscard]] bool has_memory_to_encode(const save_job& job) const noexcept;
+  [[nodiscard]] std::optional<memory_fit> fit_save(const work& save, std::uint64_t copied, double part = 1) const;
+  [[nodiscard]] bool has_memory_to_encode(const work& save) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const work& save) const;
-  [[nodiscard]] std::size_t parts_of(const save_job& job);
+  [[nodiscard]] std::size_t cut_for_memory(const work& save);
   [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
 
   // The work, and what runs it (session_work.ipp).
@@ -308,7 +308,7 @@ class session {
   std::optional<std::uint64_t> preempted_step_;
   restored_losses earlier_losses_;               // what restores have lost, by path in the state
   int exceptions_ = std::uncaught_exceptions();  // in flight when this was made
-  // The work. The background thread uses it while it has a job.
+  // The work.
   staging staging_;
   history history_;
   std::unique_ptr<work> work_;  // null: none is under way

@@ -431,7 +431,7 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
   }
   const auto job = ranks_.all([&] { return describe_job(state, now); });
   auto save = make_save(job, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true);
-  if (std::ranges::count(ranks_.all_gather(has_memory_to_encode(*job)), 0) != 0)
+  if (std::ranges::count(ranks_.all_gather(has_memory_to_encode(*save)), 0) != 0)
     save = make_save(job, save_kind::raw, true);
   const auto earlier = kept_failure_;
   auto progress = save_now(std::move(save), stall);

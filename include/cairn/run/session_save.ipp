@@ -173,7 +173,7 @@ std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, con
   auto progress = save->progress;
   record_.emit(history_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
-  const auto parts = ranks_.all([&] { return parts_of(*job); });
+  const auto parts = ranks_.all([&] { return cut_for_memory(*save); });
   save->one_by_one = parts != 0;
   save->shards = from_leaves<staged_piece>(ranks_.is_alone()
                                                ? divide_evenly(job->what.leaves, parts != 0 ? parts : options_.shards)
@@ -219,36 +219,35 @@ void session::report_skipped(const observation& now) {
   record_.emit(history_.about(event::kind::skipped, now.step, text));
 }
 
-/// What part of the save fits into the memory that is left (fit_memory). `copied`: bytes of its largest copy, 0 without
-/// one. `share`: the part of the state that is encoded at a time. The staging buffer counts as free.
-std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied, double share) const {
-  const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
-  const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
-  const auto references = history_.base().has_references() ? 0 : own.references / ranks_.size();
-  return fit_memory(copied + encoded, references, std::min(copied, staging_.capacity()));
-}
-
-/// errc::no_memory: the share of this rank, of which `copied` bytes are copied, does not fit.
-void session::require_share_fits(const save_job& job, std::uint64_t copied) const {
-  if (const auto fits = fit_save(job, copied, 1.0 / ranks_.size()))
+/// What part of what this process writes fits into the memory that is left (fit_memory); nothing if all does. `copied`:
+/// bytes of its largest copy, 0 without one. `part`: what is encoded at a time. The staging buffer counts as free.
+/// errc::no_memory: a share, which is not cut, does not fit.
+std::optional<memory_fit> session::fit_save(const work& save, std::uint64_t copied, double part) const {
+  const auto& leaves = save.job->what.leaves;
+  const auto own = memory_to_encode(leaves, ranks_.is_alone() ? divide_evenly(leaves, 1).front() : save.share.pieces,
+                                    save.job->codecs, copied != 0);
+  const auto encoded = static_cast<std::uint64_t>(part * static_cast<double>(own.encoded));
+  const auto references = history_.base().has_references() ? 0 : own.references;
+  auto fits = fit_memory(copied + encoded, references, std::min(copied, staging_.capacity()));
+  if (fits && !ranks_.is_alone())
     fail(errc::no_memory, {fits->reason, "; the share of a rank is not cut: use more memory or more ranks"});
+  return fits;
 }
 
 /// The copy of what this process writes: in parts if the options ask for it, or memory is short; of a share as a whole.
 staging_plan session::plan_copy(const work& save) const {
-  const auto& job = *save.job;
-  const auto& leaves = job.what.leaves;
+  const auto& leaves = save.job->what.leaves;
   if (!ranks_.is_alone()) {
     staging_plan plan{.shards = {staging_.plan(leaves, save.share.pieces)}};
     plan.bytes = staging::bytes_for(leaves, plan.shards.front());
-    require_share_fits(job, plan.bytes);
+    std::ignore = fit_save(save, plan.bytes);
     return plan;
   }
   const auto cut = [&](std::optional<std::uint64_t> limit) {
     return plan_staging(staging_, leaves, options_.shards, limit);
   };
   auto plan = cut(options_.max_staging_bytes);
-  const auto fits = fit_save(job, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
+  const auto fits = fit_save(save, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
   if (!fits) return plan;
   plan = cut(static_cast<std::uint64_t>(fits->part * static_cast<double>(plan.bytes)));
   plan.reason = ": " + fits->reason + "; max_staging_bytes sets the size of a part";
@@ -256,12 +255,9 @@ staging_plan session::plan_copy(const work& save) const {
 }
 
 /// Whether a save without a copy finds memory for what this process writes, or a part of it.
-bool session::has_memory_to_encode(const save_job& job) const noexcept {
+bool session::has_memory_to_encode(const work& save) const noexcept {
   try {
-    if (ranks_.is_alone())
-      std::ignore = fit_save(job, 0, 1);
-    else
-      require_share_fits(job, 0);
+    std::ignore = fit_save(save, 0);
     return true;
   } catch (...) {
     return false;
@@ -269,20 +265,16 @@ bool session::has_memory_to_encode(const save_job& job) const noexcept {
 }
 
 /// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.
-std::size_t session::parts_of(const save_job& job) {
+std::size_t session::cut_for_memory(const work& save) {
   try {
-    if (!ranks_.is_alone()) {
-      require_share_fits(job, 0);
-      return 0;
-    }
-    const auto fits = fit_save(job, 0, 1);
+    const auto fits = fit_save(save, 0);
     if (!fits) return 0;
     const auto parts = number_of_parts(*fits);
     const auto text = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
-    record_.emit(history_.about(event::kind::staged_in_parts, job, text));
+    record_.emit(history_.about(event::kind::staged_in_parts, *save.job, text));
     return parts;
   } catch (...) {
-    throw error(failed(job.info.step, std::current_exception()));
+    throw error(failed(save.job->info.step, std::current_exception()));
   }
 }
 
