@@ -158,7 +158,7 @@ TEST_CASE("after a failed save none may start until the retry is due, a save is 
     CHECK_FALSE(driver.may_save());
   };
   fail_in_background();
-  record.published(published_at(4));
+  record.set_newest(published_at(4));
   driver.learn(record);
   CHECK(driver.may_save());
   fail_in_background();

@@ -93,7 +93,8 @@ class shard_source {
   virtual ~shard_source() = default;
 
   /// Reads what the shards are built on. At the leader `of_leader` is null, and the result tells the others on what
-  /// that is; they get it, and throw errc::mismatch if they cannot build on it.
+  /// that is, which get it. One that cannot build on it stores its pieces of a save whole, or throws errc::mismatch for
+  /// a merge.
   [[nodiscard]] virtual std::string open(const std::string_view* of_leader) = 0;
   /// What the checkpoint contains, and in how many shards. Valid until the source is destroyed.
   [[nodiscard]] virtual const checkpoint_spec& spec() const = 0;

@@ -213,8 +213,9 @@ inline void divide_shards(std::vector<std::vector<merged_part>>& shards, std::sp
   shards = std::move(parts);
 }
 
-/// Makes one shard of each shard of the newest link; in a group, one for each rank, and further ones of the newest link
-/// are added to them by turns. It is written one shard at a time: that holds the memory of one shard.
+/// Makes one shard of each shard of the newest link, or more where memory is short; in a group, one for each rank, and
+/// further ones of the newest link are added to them by turns. It is written one shard at a time: that holds the memory
+/// of one shard.
 class chain_merge final : public merge_source {
  public:
   chain_merge(const any_store& store, merge_job job) : store_(store), job_(std::move(job)) {}

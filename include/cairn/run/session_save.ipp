@@ -76,7 +76,8 @@ std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const sav
 
 /// A save that the trainer waits for, on which all ranks agree: with the same plan, of a state that is the same at all
 /// but for what one alone has.
-std::unique_ptr<work> session::make_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind, bool ends_run) {
+std::unique_ptr<work> session::make_sync_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind,
+                                              bool ends_run) {
   auto made = std::make_unique<work>();
   made->is_sync = true;
   made->kind = kind;
@@ -157,20 +158,19 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
       policy_.set_newest(save.times);
     }
     if (!ranks_.is_alone()) return start();
-    run([this, is_first, is_last](work& all) {
+    start_phase([this, is_first, is_last](work& all) {
       if (is_first) begin(all);
       write(all);
-      if (is_last) run_through(all);
+      if (is_last) finish_alone(all);
     });
   }
   if (plan.in_parts) save.times.copied = policy_.seconds();
 }
 
-/// Saves from the state's own memory while the trainer waits; returns the handle of the published save. A merge that is
-/// due runs in the background afterwards.
-std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
+/// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
+std::shared_ptr<save_result> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
   const auto job = save->job;
-  auto progress = save->progress;
+  auto result = save->result;
   record_.emit(history_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
   const auto parts = ranks_.all([&] { return cut_for_memory(*save); });
@@ -193,7 +193,7 @@ std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, con
   const double now = policy_.seconds();
   policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
   stalled(stall);
-  return progress;
+  return result;
 }
 
 // The work that runs when a new save is due.
@@ -292,10 +292,10 @@ std::uint64_t session::bytes_to_stage(any_state state) {
 }
 
 /// Pre-faults the staging buffer in the background: the first save need not wait for it. Leaves errors to that save.
-void session::prepare(any_state state) noexcept {
-  if (!options_.asynchronous || prepared_ || work_) return;
-  const policy_driver::pause preparing(policy_);
-  prepared_ = true;
+void session::reserve_staging(any_state state) noexcept {
+  if (!options_.asynchronous || is_staging_reserved_ || work_) return;
+  const policy_driver::pause reserving(policy_);
+  is_staging_reserved_ = true;
   try {
     background_.wait();
     const auto bytes = bytes_to_stage(state);

@@ -141,11 +141,11 @@ class checkpoint_reader {
   /// Whether the header of the shard has been read.
   [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
 
-  /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size;
+  /// Reads leaves that are not encoded, boxes or runs of them. Errors: mismatch for memory of another dtype or size;
   /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
-  /// The bytes of its data section.
+  /// Bytes of the data section of a shard.
   [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
 
   /// Reads bytes of the data section of a shard, from `begin` on.

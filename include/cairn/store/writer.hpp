@@ -68,9 +68,9 @@ struct written_checkpoint {
 
 struct new_shard;
 
-/// Writes a checkpoint, a few shards at a time, in place of an older one of that name. Destroyed before `commit`, it
-/// leaves nothing. Takes a few MiB per thread beyond the state. Errors: what the store throws; errc::invalid also for a
-/// path that is not UTF-8, and for a piece that is not part of its leaf. For one thread at a time.
+/// Writes the newest publication of a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing.
+/// Takes a few MiB per thread beyond the state. Errors: what the store throws; errc::invalid also for a path that is
+/// not UTF-8, and for a piece that is not part of its leaf. For one thread at a time.
 class checkpoint_writer {
  public:
   /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from `first` on. `spec` must
