@@ -19,7 +19,7 @@
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/layout.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
@@ -297,9 +297,8 @@ class chain_merge final : public merge_source {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) list_parts(i);
     if (shards_.empty()) shards_.resize(1);  // a state without leaves
     if (!in_group()) {
-      const auto left =
-          memory_left_now().bytes / 2;  // for merged elements; as much is left for what they are made from
-      divide_shards(shards_, leaves_, std::min(how.max_bytes.value_or(left), left));
+      const auto most_bytes = memory_to_merge();
+      divide_shards(shards_, leaves_, std::min(how.max_bytes.value_or(most_bytes), most_bytes));
     }
     if (const auto* parent = chain.links()[merged - 1]->parent()) base_ = *parent;
     spec_.leaves = leaves_;

@@ -9,7 +9,7 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/code_table_text.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {

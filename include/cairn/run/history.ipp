@@ -316,37 +316,6 @@ std::optional<load_report> history::restore(any_mutable_state state, load_option
   return report;
 }
 
-event history::about(event::kind what, std::uint64_t step, std::string message) const {
-  return {.what = what,
-          .checkpoint = store_.location() + "/" + checkpoint_name(step),
-          .step = step,
-          .message = std::move(message)};
-}
-
-event history::about(event::kind what, const save_job& job, std::string message) const {
-  auto made = about(what, job.info.step, std::move(message));
-  made.total = job.state_bytes();
-  return made;
-}
-
-error history::failed(event what, const std::exception_ptr& cause) const {
-  auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
-  if (failure.code() == errc::cancelled) {
-    what.what = event::kind::skipped;
-    failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
-  }
-  what.message = std::string(failure.sentence());
-  what.code = failure.code();
-  emit(what);
-  return failure;
-}
-
-void history::merge_failed(const error& cause) const {
-  if (cause.code() == errc::cancelled) return;
-  const auto step = parse_checkpoint_name(base_.parent()->name).value_or(0);
-  emit(failure_event(store_.location() + "/" + checkpoint_name(step), step, cause));
-}
-
 /// Excludes other processes, which may have saved until now.
 void history::own_store() {
   if (ownership_) return;
@@ -437,6 +406,37 @@ void history::merged(const merge_report& report) {
 std::uint64_t history::remove_after(std::uint64_t step) {
   own_store();
   return checkpoints_.remove_later(step);
+}
+
+event history::about(event::kind what, std::uint64_t step, std::string message) const {
+  return {.what = what,
+          .checkpoint = store_.location() + "/" + checkpoint_name(step),
+          .step = step,
+          .message = std::move(message)};
+}
+
+event history::about(event::kind what, const save_job& job, std::string message) const {
+  auto made = about(what, job.info.step, std::move(message));
+  made.total = job.state_bytes();
+  return made;
+}
+
+error history::failed(event what, const std::exception_ptr& cause) const {
+  auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
+  if (failure.code() == errc::cancelled) {
+    what.what = event::kind::skipped;
+    failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
+  }
+  what.message = std::string(failure.sentence());
+  what.code = failure.code();
+  emit(what);
+  return failure;
+}
+
+void history::merge_failed(const error& cause) const {
+  if (cause.code() == errc::cancelled) return;
+  const auto step = parse_checkpoint_name(base_.parent()->name).value_or(0);
+  emit(failure_event(store_.location() + "/" + checkpoint_name(step), step, cause));
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -23,7 +23,7 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 

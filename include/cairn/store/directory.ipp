@@ -13,7 +13,7 @@
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/posix.hpp"
 

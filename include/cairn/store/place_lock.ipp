@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of place_lock.hpp.
+// Definitions of place_lock.hpp, and of machine_id, process_id and scheduler_job::of_environment.
 #pragma once
 
 #include <algorithm>

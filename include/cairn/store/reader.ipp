@@ -7,7 +7,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/system/parallel.hpp"
 

@@ -11,7 +11,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/leaf_text.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
