@@ -50,7 +50,7 @@ std::uint64_t checkpoint_list::newest_step() {
 std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
   const auto is_of_another_step = [&](const std::string& name) {
     try {
-      return read_index(*store_.open(name)).info.step != parse_checkpoint_name(name);
+      return read_index(*store_.open(name), index_part::metadata).info.step != parse_checkpoint_name(name);
     } catch (const error& cause) {
       if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
       return false;  // damaged: it counts
@@ -214,7 +214,7 @@ const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::strin
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
   known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
   try {
-    auto index = read_index(*store_.open(name));
+    auto index = read_index(*store_.open(name), index_part::metadata);
     made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
     made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
@@ -281,7 +281,7 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
   const auto all = checkpoints_.names();
   for (const auto& name : all) {
     try {
-      const auto metrics = read_index(*store_.open(name)).info.metrics;
+      const auto metrics = read_index(*store_.open(name), index_part::metadata).info.metrics;
       const auto at = metrics.find(metric);
       if (at == metrics.end() || !is_finite(at->second)) continue;
       const double sign = !order ? 0 : order->lower_is_better ? 1 : -1;

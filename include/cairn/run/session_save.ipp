@@ -286,7 +286,7 @@ std::uint64_t session::bytes_to_stage(any_state state) {
   save.job->codecs = options_.codecs;
   if (!ranks_.is_alone()) {
     separate_own(*save.job, ranks_.rank());
-    save.share.pieces = share_of(*save.job, shares_.plan_for(*save.job), ranks_.rank());
+    save.share.pieces = share_of(*save.job, shares_.fresh_plan_for(*save.job), ranks_.rank());
   }
   return plan_copy(save).bytes;
 }

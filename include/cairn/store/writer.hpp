@@ -42,12 +42,6 @@ struct shard_record {
 /// errc::corrupt names `origin`.
 [[nodiscard]] shard_record read_shard_record(std::string_view text, std::string_view origin);
 
-/// Losses by path, as JSON text.
-[[nodiscard]] std::string write_losses(const std::map<std::string, loss>& lost);
-
-/// errc::corrupt names `origin`.
-[[nodiscard]] std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
-
 /// What a checkpoint contains.
 struct checkpoint_spec {
   std::span<const leaf> leaves;
