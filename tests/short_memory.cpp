@@ -234,13 +234,21 @@ TEST_CASE("the share of a rank is not cut: all ranks throw the error") {
   auto options = quick();
   options.when = cairn::policies::every_steps{1};
   bool in_background = true;
+  unsigned weight_of_0 = 1;
   SECTION("of a copy") {}
   SECTION("of what a save without a copy encodes") {
     options.codecs = {{"*", cairn::codecs::lossless{}}};
     in_background = false;
+    SECTION("by a rank that writes as much as the other") {}
+    SECTION("by a rank that writes more than the other") {
+      here.cgroup_leaves(3 * mebibyte);
+      weight_of_0 = 8;
+    }
   }
   const auto thrown = common(at_each(2, [&](const cairn::groups::threads& group) {
-    cairn::checkpointer run(store, options, group);
+    auto own = options;
+    if (group.rank() == 0) own.rank_weight = weight_of_0;
+    cairn::checkpointer run(store, own, group);
     if (!in_background) run.save(state, {.step = 1});
     std::ignore = run.step(state, {.step = 1});
     run.wait();

@@ -23,6 +23,7 @@ inline cairn::detail::written_checkpoint write_checkpoint(cairn::any_store& stor
   const auto whole = from_leaves<write_piece>(spec.shards.empty() ? divide_evenly(spec.leaves, 1) : division{});
   const auto& pieces = spec.shards.empty() ? whole : spec.shards;
   checkpoint_writer writer(store, name, spec, pieces.size());
+  writer.begin();
   writer.add(pieces);
   return writer.commit(spec.parent);
 }

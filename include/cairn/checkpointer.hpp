@@ -30,10 +30,11 @@ struct session_end {
 };
 }  // namespace detail
 
-/// The checkpoints of one run in one place, named by step. The first save or `remove_after` locks the directory or
-/// store: a second checkpointer saving there gets errc::busy. One save at a time runs in the background, on its own
-/// thread. Not thread-safe: one trainer thread calls it; any may call `poll`, `stats`, `steps` and `latest`. In a
-/// forked child all calls but `poll`, `steps`, `latest` and `store` are errc::invalid, and the destructor does nothing.
+/// The checkpoints of one run in one place, named by step. The first save, `remove_after` or, in a group, `restore`
+/// locks the directory or store: a second checkpointer saving there gets errc::busy. One save at a time runs in the
+/// background, on its own thread. Not thread-safe: one trainer thread calls it; any may call `poll`, `stats`, `steps`
+/// and `latest`. In a forked child all calls but `poll`, `steps`, `latest` and `store` are errc::invalid, and the
+/// destructor does nothing.
 ///
 /// The newest checkpoint is the one of the largest step. A run must not continue below it, or below the running save,
 /// since a restore would prefer that checkpoint and retention would remove the new ones: that is errc::stale. To

@@ -113,7 +113,7 @@ struct checkpointer_options {
   /// For the copy that `step` waits for: at most this many, the number of cores, and 8. 0: only the latter two.
   unsigned copy_threads = 0;
   /// Memory for the copy, at least 1 MiB. A larger state is copied in parts, each after the previous one is written:
-  /// `step` returns when the last part is copied. nullopt: no limit.
+  /// `step` returns when the last part is copied. A merge is cut by it, too. nullopt: no limit but what memory is left.
   std::optional<std::uint64_t> max_staging_bytes{};
   std::optional<double> max_bytes_per_second{};  ///< of saves and merges in the background, above 0; nullopt: no limit
 

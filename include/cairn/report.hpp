@@ -74,7 +74,7 @@ struct merge_report {
 };
 
 namespace detail {
-class save_progress;
+class save_result;
 }
 
 /// A save that `checkpointer::step` started. Copies refer to the same save; they may outlive the checkpointer.
@@ -83,7 +83,7 @@ class save_progress;
 class save_handle {
  public:
   save_handle() = default;  ///< no save
-  explicit save_handle(std::shared_ptr<const detail::save_progress> save) noexcept : save_(std::move(save)) {}
+  explicit save_handle(std::shared_ptr<const detail::save_result> save) noexcept : save_(std::move(save)) {}
 
   /// Was a save started?
   [[nodiscard]] explicit operator bool() const noexcept { return save_ != nullptr; }
@@ -97,7 +97,7 @@ class save_handle {
   [[nodiscard]] save_report get() const;
 
  private:
-  std::shared_ptr<const detail::save_progress> save_;
+  std::shared_ptr<const detail::save_result> save_;
 };
 
 /// What `step` did.

@@ -68,8 +68,6 @@ TEST_CASE(
   CHECK(read.stored == made.stored);
   CHECK(read.lost.at("a").max_error == 0.5);
   CHECK(cairn::detail::write_published(read) == text);
-  for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
-    if (bytes == 7 * sizeof(std::uint64_t)) continue;  // without losses
+  for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
     CHECK_THROWS_AS(cairn::detail::read_published(text.substr(0, bytes)), cairn::error);
-  }
 }

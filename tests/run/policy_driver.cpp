@@ -70,7 +70,7 @@ struct only_restarted : plain_policy {
 /// The restart that the policy of a process sees that continues from a checkpoint with these notes.
 cairn::restart restart_with(cairn::policy_memory notes) {
   const recording_policy policy;
-  policy_driver driver(policy);
+  policy_driver driver(policy, "store");
   driver.restored(loaded(7, std::move(notes)), unheard);
   REQUIRE(policy.log->restarted.size() == 1);
   return policy.log->restarted[0];
@@ -118,7 +118,7 @@ TEST_CASE("the event of a hook that throws has the path of the store") {
 }
 
 TEST_CASE("a policy that remembers nothing and has no restarted leaves no notes") {
-  CHECK(policy_driver(plain_policy()).notes(7, false, unheard).empty());
+  CHECK(policy_driver(plain_policy(), "store").notes(7, false, unheard).empty());
 }
 
 TEST_CASE(
@@ -149,7 +149,7 @@ TEST_CASE(
 
 TEST_CASE("after a failed save none may start until the retry is due, a save is published or the run is restored") {
   const recording_policy policy;
-  policy_driver driver(policy);
+  policy_driver driver(policy, "store");
   cairn::detail::run_record record(nobody);
   CHECK(driver.may_save());
   const auto fail_in_background = [&] {
@@ -158,7 +158,7 @@ TEST_CASE("after a failed save none may start until the retry is due, a save is 
     CHECK_FALSE(driver.may_save());
   };
   fail_in_background();
-  record.published(published_at(4));
+  record.set_newest(published_at(4));
   driver.learn(record);
   CHECK(driver.may_save());
   fail_in_background();

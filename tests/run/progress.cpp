@@ -11,7 +11,7 @@
 
 using cairn::save_handle;
 using cairn::detail::run_record;
-using cairn::detail::save_progress;
+using cairn::detail::save_result;
 using kind = cairn::event::kind;
 
 TEST_CASE("events come one at a time, and progress only grows within a save") {

@@ -97,21 +97,21 @@ TEST_CASE("shares follow the weights of the ranks, and the bytes that were store
   share_planner planner;
   const std::uint64_t weights[] = {3, 1};
   planner.set_weights(weights);
-  CHECK(elements_of(planner.plan_for(job), 0) / 100'000 == 15);
+  CHECK(elements_of(planner.fresh_plan_for(job), 0) / 100'000 == 15);
 
   planner.saved(job, {400'000, 3'600'000, 0, 0});  // `a` takes a tenth of its bytes
-  const auto plan = planner.plan_for(job);
+  const auto plan = planner.fresh_plan_for(job);
   CHECK(elements_of(plan, 1) / 10'000 == 27);  // a quarter of the bytes lies in the end of `b`
   CHECK(elements_of(plan, 0) + elements_of(plan, 1) == 2'000'000);
 
   // Other sizes: in proportion.
-  const auto longer = planner.plan_for(two_leaves(2'000'000, 2'000'000));
+  const auto longer = planner.fresh_plan_for(two_leaves(2'000'000, 2'000'000));
   CHECK(elements_of(longer, 1) / 10'000 == 55);
   // Another leaf: its own bytes.
   auto other = two_leaves(1'000'000, 1'000'000);
   other.what.leaves[0].path = "c";
   cairn::detail::separate_own(other, 0);
-  CHECK(elements_of(planner.plan_for(other), 1) / 10'000 == 52);  // a quarter of 4 and 3.6 million bytes
+  CHECK(elements_of(planner.fresh_plan_for(other), 1) / 10'000 == 52);  // a quarter of 4 and 3.6 million bytes
 }
 
 TEST_CASE("arrays that took no bytes, and empty ones, are in some share") {
@@ -121,7 +121,7 @@ TEST_CASE("arrays that took no bytes, and empty ones, are in some share") {
   planner.set_weights(weights);
   planner.saved(job, {0, 0, 0, 0, 0});
   std::size_t pieces = 0;
-  for (std::size_t rank = 0; rank < 3; ++rank) pieces += planner.plan_for(job).pieces_of(rank).size();
+  for (std::size_t rank = 0; rank < 3; ++rank) pieces += planner.fresh_plan_for(job).pieces_of(rank).size();
   CHECK(pieces == 2);
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("a rank that has more state of its own writes less of the common one, 
   const std::uint64_t weights[] = {1, 1};
   planner.set_weights(weights);
   planner.saved(job, {4'000'000, 4'000'000, 2'000'000, 0});
-  const auto plan = planner.plan_for(job);
+  const auto plan = planner.fresh_plan_for(job);
   CHECK(elements_of(plan, 0) / 10'000 == 75);
 
   auto& own = job.what.leaves.emplace_back(job.what.leaves.front());
@@ -154,12 +154,12 @@ TEST_CASE("ranks agree on the state, the plan, and the deltas that are not merge
   const std::uint64_t weights[] = {1, 1}, other_weights[] = {1, 2};
   planner.set_weights(weights);
   uneven.set_weights(other_weights);
-  const auto hash = cairn::detail::agreement_hash(job, planner.plan_for(job), 3);
+  const auto hash = cairn::detail::agreement_hash(job, planner.fresh_plan_for(job), 3);
   CHECK(hash > 1);
-  CHECK(cairn::detail::agreement_hash(job, planner.plan_for(job), 3) == hash);
-  CHECK(cairn::detail::agreement_hash(other, planner.plan_for(job), 3) != hash);
-  CHECK(cairn::detail::agreement_hash(job, uneven.plan_for(job), 3) != hash);
-  CHECK(cairn::detail::agreement_hash(job, planner.plan_for(job), 4) != hash);
+  CHECK(cairn::detail::agreement_hash(job, planner.fresh_plan_for(job), 3) == hash);
+  CHECK(cairn::detail::agreement_hash(other, planner.fresh_plan_for(job), 3) != hash);
+  CHECK(cairn::detail::agreement_hash(job, uneven.fresh_plan_for(job), 3) != hash);
+  CHECK(cairn::detail::agreement_hash(job, planner.fresh_plan_for(job), 4) != hash);
 }
 
 TEST_CASE("the samples spread over all elements, whatever the steps between saves") {

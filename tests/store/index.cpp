@@ -443,19 +443,19 @@ TEST_CASE("a checkpoint is published as long as the index of each link can be re
     sample::put(store, name, {{std::string(cairn::detail::index_file), cairn::detail::write_index(index)}});
   };
   const cairn::detail::checkpoint_ref first{"a", 11}, second{"b", 12}, third{"c", 13};
-  CHECK_FALSE(cairn::detail::is_published(store, first));
+  CHECK_FALSE(cairn::detail::has_whole_chain(store, first));
   put("a", 1, {});
-  CHECK(cairn::detail::is_published(store, first));
-  CHECK_FALSE(cairn::detail::is_published(store, {"a", 12}));
+  CHECK(cairn::detail::has_whole_chain(store, first));
+  CHECK_FALSE(cairn::detail::has_whole_chain(store, {"a", 12}));
   put("b", 2, first);
   put("c", 3, second);
-  CHECK(cairn::detail::is_published(store, third));
+  CHECK(cairn::detail::has_whole_chain(store, third));
   put("a", 0, {});  // has another id
-  CHECK_FALSE(cairn::detail::is_published(store, third));
+  CHECK_FALSE(cairn::detail::has_whole_chain(store, third));
   put("a", 1, third);  // a circle
-  CHECK_FALSE(cairn::detail::is_published(store, third));
+  CHECK_FALSE(cairn::detail::has_whole_chain(store, third));
   sample::put(store, "a", {{std::string(cairn::detail::index_file), "damaged"}});
-  CHECK_FALSE(cairn::detail::is_published(store, third));
+  CHECK_FALSE(cairn::detail::has_whole_chain(store, third));
   store.remove("a");
-  CHECK_FALSE(cairn::detail::is_published(store, third));
+  CHECK_FALSE(cairn::detail::has_whole_chain(store, third));
 }

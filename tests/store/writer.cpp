@@ -161,6 +161,7 @@ TEST_CASE("progress of a checkpoint that is written in parts counts all of them 
   const auto shards =
       cairn::detail::from_leaves<cairn::detail::write_piece>(cairn::detail::divide_evenly(leaves.list, 3));
   cairn::detail::checkpoint_writer writer(store, "c", spec, shards.size());
+  writer.begin();
   std::uint64_t later = 600'000;
   for (const auto& shard : shards) {
     later -= shard.front().count;
@@ -222,6 +223,7 @@ TEST_CASE("copies that adjoin are written from where they lie, where the sink ca
                                          in_place += bytes.size();
                                      }};
     cairn::detail::checkpoint_writer writer(store, "c", spec, 1);
+    writer.begin();
     writer.add(spec.shards);
     std::string expected;
     for (const auto& each : leaves.list) expected.append(reinterpret_cast<const char*>(each.memory), each.bytes());

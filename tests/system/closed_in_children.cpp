@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/place_lock.hpp"
+#include "cairn/system/owner_process.hpp"
 
 #include <string>
 

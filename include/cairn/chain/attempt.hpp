@@ -78,7 +78,7 @@ struct published_checkpoint {
   std::vector<std::uint64_t> stored{};
 };
 
-/// For the other ranks, as bytes.
+/// For the other ranks, as JSON text.
 [[nodiscard]] std::string write_published(const published_checkpoint& made);
 /// errc::corrupt if rank 0 cannot have written it.
 [[nodiscard]] published_checkpoint read_published(std::string_view text);
@@ -93,7 +93,7 @@ class shard_source {
   virtual ~shard_source() = default;
 
   /// Reads what the shards are built on. At the leader `of_leader` is null, and the result tells the others on what
-  /// that is; they get it, and throw errc::mismatch if they cannot build on it.
+  /// that is, which get it. One that cannot build on it stores its pieces of a save whole; of a merge: errc::mismatch.
   [[nodiscard]] virtual std::string open(const std::string_view* of_leader) = 0;
   /// What the checkpoint contains, and in how many shards. Valid until the source is destroyed.
   [[nodiscard]] virtual const checkpoint_spec& spec() const = 0;
@@ -162,8 +162,8 @@ struct rank_share {
   division common{};            ///< of all ranks: of the leaves that all ranks have; at the leader
 };
 
-/// The pieces that `write` is given may be copies, which it may overwrite, and which are not used after it. Their
-/// memory, the state's own or that of copies, is used by nothing else.
+/// Encodes the state of a save_job. The pieces that `write` is given may be copies, which it may overwrite, and which
+/// are not used after it. Their memory, the state's own or that of copies, is used by nothing else.
 class encode_source final : public shard_source {
  public:
   /// The save of `job` in `shards` shards. With a `base`, the checkpoint is a delta if its codecs use the parent and
@@ -190,7 +190,7 @@ class encode_source final : public shard_source {
   [[nodiscard]] save_report published(const published_checkpoint& made);
 
  private:
-  [[nodiscard]] bool can_be_delta(bool is_leader) const;
+  [[nodiscard]] bool begin_delta(bool is_leader) const;
   [[nodiscard]] std::string read_references() const;
 
   stopwatch watch_;
@@ -210,6 +210,6 @@ class encode_source final : public shard_source {
 };
 
 /// Saves a job from the state's own memory, in `shards` shards; in more, one by one, where memory is short.
-save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards = 1, delta_base* base = nullptr);
+save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards);
 
 }  // namespace cairn::inline v0_1::detail

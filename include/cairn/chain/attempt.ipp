@@ -2,7 +2,6 @@
 // Definitions of chain/attempt.hpp.
 #pragma once
 
-#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -10,6 +9,8 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/leaf_text.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -59,28 +60,21 @@ published_checkpoint attempt::publish() {
   return made;
 }
 
-std::string write_published(const published_checkpoint& made) {
-  std::vector<std::uint64_t> numbers{made.bytes, made.id, made.is_delta, made.stored.size()};
-  numbers.insert(numbers.end(), made.stored.begin(), made.stored.end());
-  std::string text(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof numbers[0]);
-  return made.lost.empty() ? text : text + write_losses(made.lost);
+template <class Io>
+void describe(Io& io, described<Io, published_checkpoint>& made) {
+  io.object([&] {
+    io.field("bytes", made.bytes);
+    io.field("id", made.id);
+    io.optional("delta", made.is_delta);
+    io.optional("lost", made.lost);
+    io.field("stored", made.stored);
+  });
 }
 
+std::string write_published(const published_checkpoint& made) { return to_json(made); }
+
 published_checkpoint read_published(std::string_view text) {
-  constexpr std::string_view origin = "what rank 0 has published";
-  const auto take = [&](std::span<std::uint64_t> numbers) {
-    if (text.size() / sizeof numbers[0] < numbers.size()) fail(errc::corrupt, {origin, ": the text is too short"});
-    if (!numbers.empty()) std::memcpy(numbers.data(), text.data(), numbers.size_bytes());
-    text.remove_prefix(numbers.size_bytes());
-  };
-  std::uint64_t head[4];  // bytes, id, is_delta, and how many `stored` follow
-  take(head);
-  published_checkpoint made{.bytes = head[0], .id = head[1], .is_delta = head[2] != 0};
-  if (head[3] > text.size() / sizeof head[0]) fail(errc::corrupt, {origin, ": the text is too short"});
-  made.stored.resize(head[3]);
-  take(made.stored);
-  if (!text.empty()) made.lost = read_losses(text, origin);
-  return made;
+  return from_json<published_checkpoint>(text, "what rank 0 has published");
 }
 
 encode_source::encode_source(const any_store& store, const save_job& job, std::size_t shards, delta_base* base,
@@ -108,10 +102,10 @@ encode_source::~encode_source() {
   if (base_ != nullptr && !is_published_) base_->forget();
 }
 
-/// A delta is built on the parent of the leader's, where this rank has the same one.
+/// The pieces of this rank are deltas only if it has the leader's parent.
 std::string encode_source::open(const std::string_view* of_leader) {
   const auto parent = base_ != nullptr && base_->parent() ? to_hex(base_->parent()->id) : std::string();
-  const bool as_delta = (of_leader == nullptr || *of_leader == parent) && can_be_delta(of_leader == nullptr);
+  const bool as_delta = (of_leader == nullptr || *of_leader == parent) && begin_delta(of_leader == nullptr);
   if (!as_delta && base_ != nullptr) base_->forget();
   encoder_.emplace(spec_.leaves, codecs_, base_, as_delta, job_.threads, job_.hooks.check);
   return as_delta ? parent : std::string();
@@ -119,10 +113,10 @@ std::string encode_source::open(const std::string_view* of_leader) {
 
 /// Whether the checkpoint can be a delta; the base then has the references of its parent. The leader looks for that,
 /// and the others rely on it.
-bool encode_source::can_be_delta(bool is_leader) const {
+bool encode_source::begin_delta(bool is_leader) const {
   if (base_ == nullptr || !codecs_.use_parent() || !base_->can_extend(job_.info.step, job_.chain)) return false;
   std::string fault;
-  if (is_leader && !is_published(store_, *base_->parent()))
+  if (is_leader && !has_whole_chain(store_, *base_->parent()))
     fault = base_->parent()->name + " is not there any more";
   else if (!base_->has_references())
     fault = read_references();
@@ -154,7 +148,7 @@ std::string encode_source::read_references() const {
     }
     reader.read(requests, {.threads = job_.threads});
     base_->tables() = reader.tables();
-    base_->follow();
+    base_->references_read();
     return {};
   } catch (const error& cause) {
     return std::string(cause.sentence());
@@ -230,12 +224,15 @@ save_report encode_source::published(const published_checkpoint& made) {
   return std::move(report_);
 }
 
-save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards, delta_base* base) {
+save_report save_checkpoint(any_store& store, const save_job& job, std::size_t shards) {
   std::optional<memory_fit> fits;
-  if (!job.codecs.empty()) fits = fit_memory(memory_to_encode(job.what.leaves, job.codecs, false).encoded, 0, 0);
+  if (!job.codecs.empty()) {
+    const auto all = divide_evenly(job.what.leaves, 1).front();
+    fits = fit_memory(memory_to_encode(job.what.leaves, all, job.codecs, false).encoded, 0, 0);
+  }
   if (fits) shards = std::max(shards, number_of_parts(*fits));
   const auto pieces = from_leaves<staged_piece>(divide_evenly(job.what.leaves, shards));
-  encode_source source(store, job, pieces.size(), base);
+  encode_source source(store, job, pieces.size());
   attempt making(store, job.name, source);
   static_cast<void>(making.begin());
   making.write(pieces, fits.has_value());

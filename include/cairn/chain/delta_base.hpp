@@ -62,10 +62,10 @@ class delta_base {
     std::erase_if(references_, [&](const auto& each) { return !paths.contains(each.first); });
   }
 
-  /// Call this when a checkpoint has been published: it becomes the parent. `is_followed`: the references are those of
-  /// all its leaves that have one.
-  void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta, bool is_followed = false) {
-    is_followed_ = is_followed;
+  /// Call this when a checkpoint has been published: it becomes the parent. `has_all_references`: there is one for each
+  /// of its leaves that needs one.
+  void published(const checkpoint_ref& checkpoint, std::uint64_t step, bool is_delta, bool has_all_references) {
+    has_all_references_ = has_all_references;
     length_ = is_delta ? length_ + 1 : 1;
     since_merge_ = is_delta ? since_merge_ + 1 : 0;
     parent_ = checkpoint;
@@ -84,7 +84,7 @@ class delta_base {
 
   /// Drops the references and code tables, as after a failed save. The next delta reads them from the parent.
   void forget() noexcept {
-    is_followed_ = false;
+    has_all_references_ = false;
     references_.clear();
     tables_.clear();
   }
@@ -104,9 +104,9 @@ class delta_base {
 
   [[nodiscard]] const std::optional<checkpoint_ref>& parent() const noexcept { return parent_; }
   /// Whether the references are those of the parent. There may be none, as at a rank whose share has no leaf with one.
-  [[nodiscard]] bool has_references() const noexcept { return is_followed_ || !references_.empty(); }
-  /// The references have been read from the parent.
-  void follow() noexcept { is_followed_ = true; }
+  [[nodiscard]] bool has_references() const noexcept { return has_all_references_ || !references_.empty(); }
+  /// They have been read from the parent.
+  void references_read() noexcept { has_all_references_ = true; }
   [[nodiscard]] std::size_t deltas_to_merge() const noexcept { return since_merge_; }
   [[nodiscard]] code_tables& tables() noexcept { return tables_; }
 
@@ -115,7 +115,7 @@ class delta_base {
   std::uint64_t step_ = 0;
   std::size_t length_ = 0;       // checkpoints from the anchor on
   std::size_t since_merge_ = 0;  // deltas
-  bool is_followed_ = false;     // by the references
+  bool has_all_references_ = false;
   std::map<std::string, reference, std::less<>> references_;
   code_tables tables_;
 };

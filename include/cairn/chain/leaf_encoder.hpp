@@ -121,47 +121,18 @@ struct encode_memory {
 };
 
 /// `is_copied`: the pieces are copied, so that a codec may encode them in place.
-[[nodiscard]] inline encode_memory memory_to_encode(std::span<const leaf> leaves, std::span<const codec_rule> rules,
-                                                    bool is_copied) {
+[[nodiscard]] inline encode_memory memory_to_encode(std::span<const leaf> leaves, std::span<const piece> pieces,
+                                                    std::span<const codec_rule> rules, bool is_copied) {
   const leaf_codecs codecs(leaves, rules);
   encode_memory all;
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
+  for (const auto& [i, first, count] : pieces) {
     if (!codecs.is_encoded(i)) continue;
-    if (codecs[i].uses_parent()) all.references += leaves[i].bytes();
+    const auto bytes = count * size_of(leaves[i].type);
+    if (codecs[i].uses_parent()) all.references += bytes;
     if (!is_copied || codecs[i].uses_parent() || !codecs[i].encodes_in_place())
-      all.encoded += codecs[i].bound(leaves[i].type, leaves[i].bytes());
+      all.encoded += codecs[i].bound(leaves[i].type, bytes);
   }
   return all;
-}
-
-/// Which part of a save fits into the memory that is left, and why not all of it.
-struct memory_fit {
-  double part = 1;
-  std::string reason{};
-};
-
-/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save
-/// may take 7/8 of what is left; a part, half of what `fixed` leaves. `there`: bytes that are allocated already. Less
-/// than 1 MiB is not looked at. errc::no_memory if not even a part of 1 MiB fits.
-[[nodiscard]] inline std::optional<memory_fit> fit_memory(std::uint64_t divisible, std::uint64_t fixed,
-                                                          std::uint64_t there) {
-  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20U;
-  if (divisible - there + fixed < mebibyte) return std::nullopt;
-  auto left = memory_left_now();
-  left.bytes += std::min(there, std::numeric_limits<std::uint64_t>::max() - left.bytes);
-  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
-  const auto have = static_cast<double>(left.bytes);
-  if (size + beside <= have / 8 * 7) return std::nullopt;
-  const auto why =
-      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
-  const auto part = (have - beside) / 2;
-  if (part < mebibyte) fail(errc::no_memory, {why, "; give the job more memory"});
-  return memory_fit{part / size, why};
-}
-
-/// Into how many parts a save is cut of which `fit.part` fits at a time.
-[[nodiscard]] inline std::size_t number_of_parts(const memory_fit& fit) noexcept {
-  return static_cast<std::size_t>(1 / fit.part) + 1;
 }
 
 /// What a checkpoint with encoded pieces records about them.

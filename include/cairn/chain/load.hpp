@@ -33,7 +33,7 @@ load_report load_from(const chain_reader& from, any_mutable_state state, const l
 /// Calls `act` with a reader of the checkpoint that `choose()` names. What fails because a publication that it reads
 /// has been removed or followed by another one meanwhile, or because another checkpoint would be chosen now, is done
 /// again from the beginning, at all ranks. What fails with errc::io or errc::not_found is tried three times: a file
-/// that another host has deleted says no more.
+/// that another host has deleted gives no other error.
 void with_reader(const any_store& store, const std::function<std::string()>& choose, const codec_rules& codecs,
                  team& ranks, const std::function<void(const std::shared_ptr<const chain_reader>&)>& act);
 

@@ -19,7 +19,7 @@
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/layout.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
@@ -213,8 +213,9 @@ inline void divide_shards(std::vector<std::vector<merged_part>>& shards, std::sp
   shards = std::move(parts);
 }
 
-/// Makes one shard of each shard of the newest link; in a group, one for each rank, and further ones of the newest link
-/// are added to them by turns. It is written one shard at a time: that holds the memory of one shard.
+/// Makes one shard of each shard of the newest link, or more where memory is short; in a group, one for each rank, and
+/// further ones of the newest link are added to them by turns. It is written one shard at a time: that holds the memory
+/// of one shard.
 class chain_merge final : public merge_source {
  public:
   chain_merge(const any_store& store, merge_job job) : store_(store), job_(std::move(job)) {}
@@ -296,9 +297,8 @@ class chain_merge final : public merge_source {
     for (std::size_t i = 0; i < chain.contents().leaves.size(); ++i) list_parts(i);
     if (shards_.empty()) shards_.resize(1);  // a state without leaves
     if (!in_group()) {
-      const auto left =
-          memory_left_now().bytes / 2;  // for merged elements; as much is left for what they are made from
-      divide_shards(shards_, leaves_, std::min(how.max_bytes.value_or(left), left));
+      const auto most_bytes = memory_to_merge();
+      divide_shards(shards_, leaves_, std::min(how.max_bytes.value_or(most_bytes), most_bytes));
     }
     if (const auto* parent = chain.links()[merged - 1]->parent()) base_ = *parent;
     spec_.leaves = leaves_;

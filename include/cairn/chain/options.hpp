@@ -86,8 +86,8 @@ struct merge_options {
   std::optional<std::size_t> deltas{};
   unsigned threads = 0;  ///< for decoding, encoding and writing
   codec_rules codecs{};  ///< a user's own codecs
-  /// Elements of more bytes than this go into further shards, one after another: at most this much is merged in memory
-  /// at a time, or one piece of a leaf. nullopt: as many shards as before.
+  /// Not in a group: elements of more bytes than this, or than half of the memory that is left, go into further shards,
+  /// one after another, so that no more is merged in memory at a time, or one piece of a leaf.
   std::optional<std::uint64_t> max_bytes{};
   std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
   /// Called for each written block, from any thread, with the bytes so far and an estimate of all. It may wait, to

@@ -84,12 +84,10 @@ class chain_reader {
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
  private:
-  /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
-  using leaf_plan = std::vector<std::size_t>;
-
   void begin_with(const std::shared_ptr<checkpoint_reader>& newest);
   void open_ancestors(const any_store& store, index_texts* texts);
-  [[nodiscard]] leaf_plan plan_of(std::size_t leaf) const;
+  /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
+  [[nodiscard]] std::vector<std::size_t> plan_of(std::size_t leaf) const;
   void read_decoded(std::span<const placed_request> requests, const read_options& options) const;
 
   codec_rules rules_;

@@ -9,7 +9,7 @@
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/encode/code_table_text.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -70,7 +70,6 @@ void chain_reader::begin_with(const std::shared_ptr<checkpoint_reader>& newest) 
   links_ = {newest};
 }
 
-/// The tables that payloads of a shard name.
 std::shared_ptr<const code_tables> chain_reader::tables_of(std::size_t link, std::size_t shard) const {
   const auto& from = *links_[link];
   const std::lock_guard lock(mutex_);
@@ -109,8 +108,8 @@ bool chain_reader::is_outdated(const any_store& store) const {
   return false;
 }
 
-chain_reader::leaf_plan chain_reader::plan_of(std::size_t leaf) const {
-  leaf_plan plan{leaf};
+std::vector<std::size_t> chain_reader::plan_of(std::size_t leaf) const {
+  std::vector<std::size_t> plan{leaf};
   const auto& wanted = contents().leaves[leaf];
   for (std::size_t link = 0; links_[link]->is_relative(plan[link]); ++link) {
     const auto& parent = links_[link + 1]->contents();
@@ -168,14 +167,12 @@ struct slice_overlap {
 /// Fills parts of leaves, one thread at a time. Slices that are read in shard order share the blocks that are read.
 class leaf_decoder {
  public:
-  /// The number of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
-  using leaf_plan = std::span<const std::size_t>;
-
   leaf_decoder(const chain_reader& chain, const read_options& options)
       : chain_(chain), options_(options), window_(options) {}
 
   /// Fills `values`, the part's packed elements, from the link with the whole leaf; then applies newer links in order.
-  void read(leaf_plan plan, const leaf_part& wanted, std::span<std::byte> values) {
+  /// `plan`: chain_reader::plan_of.
+  void read(std::span<const std::size_t> plan, const leaf_part& wanted, std::span<std::byte> values) {
     const auto& leaf = chain_.contents().leaves[plan.front()];
     if (needs_whole_leaf(plan, wanted)) {
       const page_buffer all(leaf.bytes());
@@ -225,7 +222,7 @@ class leaf_decoder {
   }
 
   /// Whether a part of a relative slice is wanted, whose codec needs all elements of the parent.
-  [[nodiscard]] bool needs_whole_leaf(leaf_plan plan, const leaf_part& wanted) const {
+  [[nodiscard]] bool needs_whole_leaf(std::span<const std::size_t> plan, const leaf_part& wanted) const {
     const auto& leaf = chain_.contents().leaves[plan.front()];
     if (!wanted.region && wanted.count == element_count(leaf.shape)) return false;
     for (std::size_t link = 0; link < plan.size(); ++link)

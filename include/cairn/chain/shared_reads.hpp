@@ -18,7 +18,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Of whole arrays in contiguous memory.
+/// Requests for whole arrays in contiguous memory, taken in portions.
 class request_queue {
  public:
   explicit request_queue(std::vector<read_request> requests) : requests_(std::move(requests)) {

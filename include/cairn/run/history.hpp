@@ -26,7 +26,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Not thread-safe, except where it says "any thread".
+/// The checkpoints named by step in a store, as this process knows them; removes those that no rule keeps. Not
+/// thread-safe, except where it says "any thread".
 class checkpoint_list {
  public:
   /// All must outlive the list.

@@ -50,7 +50,7 @@ std::uint64_t checkpoint_list::newest_step() {
 std::uint64_t checkpoint_list::newest_step_for(std::uint64_t step) {
   const auto is_of_another_step = [&](const std::string& name) {
     try {
-      return read_index(*store_.open(name)).info.step != parse_checkpoint_name(name);
+      return read_index(*store_.open(name), index_part::metadata).info.step != parse_checkpoint_name(name);
     } catch (const error& cause) {
       if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
       return false;  // damaged: it counts
@@ -214,7 +214,7 @@ const checkpoint_list::known_checkpoint& checkpoint_list::known(const std::strin
   if (const auto at = known_.find(name); at != known_.end()) return at->second;
   known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
   try {
-    auto index = read_index(*store_.open(name));
+    auto index = read_index(*store_.open(name), index_part::metadata);
     made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
     made.entry.metrics = std::move(index.info.metrics);
     if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
@@ -281,7 +281,7 @@ std::vector<std::string> history::names_by_metric(const std::optional<metric_ord
   const auto all = checkpoints_.names();
   for (const auto& name : all) {
     try {
-      const auto metrics = read_index(*store_.open(name)).info.metrics;
+      const auto metrics = read_index(*store_.open(name), index_part::metadata).info.metrics;
       const auto at = metrics.find(metric);
       if (at == metrics.end() || !is_finite(at->second)) continue;
       const double sign = !order ? 0 : order->lower_is_better ? 1 : -1;
@@ -314,37 +314,6 @@ std::optional<load_report> history::restore(any_mutable_state state, load_option
                                  : detail::restore(store_, state, options, on_event_, ranks_);
   restored(report);
   return report;
-}
-
-event history::about(event::kind what, std::uint64_t step, std::string message) const {
-  return {.what = what,
-          .checkpoint = store_.location() + "/" + checkpoint_name(step),
-          .step = step,
-          .message = std::move(message)};
-}
-
-event history::about(event::kind what, const save_job& job, std::string message) const {
-  auto made = about(what, job.info.step, std::move(message));
-  made.total = job.state_bytes();
-  return made;
-}
-
-error history::failed(event what, const std::exception_ptr& cause) const {
-  auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
-  if (failure.code() == errc::cancelled) {
-    what.what = event::kind::skipped;
-    failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
-  }
-  what.message = std::string(failure.sentence());
-  what.code = failure.code();
-  emit(what);
-  return failure;
-}
-
-void history::merge_failed(const error& cause) const {
-  if (cause.code() == errc::cancelled) return;
-  const auto step = parse_checkpoint_name(base_.parent()->name).value_or(0);
-  emit(failure_event(store_.location() + "/" + checkpoint_name(step), step, cause));
 }
 
 /// Excludes other processes, which may have saved until now.
@@ -437,6 +406,37 @@ void history::merged(const merge_report& report) {
 std::uint64_t history::remove_after(std::uint64_t step) {
   own_store();
   return checkpoints_.remove_later(step);
+}
+
+event history::about(event::kind what, std::uint64_t step, std::string message) const {
+  return {.what = what,
+          .checkpoint = store_.location() + "/" + checkpoint_name(step),
+          .step = step,
+          .message = std::move(message)};
+}
+
+event history::about(event::kind what, const save_job& job, std::string message) const {
+  auto made = about(what, job.info.step, std::move(message));
+  made.total = job.state_bytes();
+  return made;
+}
+
+error history::failed(event what, const std::exception_ptr& cause) const {
+  auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
+  if (failure.code() == errc::cancelled) {
+    what.what = event::kind::skipped;
+    failure = error(errc::cancelled, sentence({what.checkpoint, ": ", failure.sentence()}));
+  }
+  what.message = std::string(failure.sentence());
+  what.code = failure.code();
+  emit(what);
+  return failure;
+}
+
+void history::merge_failed(const error& cause) const {
+  if (cause.code() == errc::cancelled) return;
+  const auto step = parse_checkpoint_name(base_.parent()->name).value_or(0);
+  emit(failure_event(store_.location() + "/" + checkpoint_name(step), step, cause));
 }
 
 }  // namespace cairn::inline v0_1::detail

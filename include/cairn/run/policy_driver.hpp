@@ -58,7 +58,7 @@ class retry_delay {
 class policy_driver {
  public:
   /// `store` is the path of the store, for events.
-  explicit policy_driver(any_policy chosen, std::string store = {})
+  policy_driver(any_policy chosen, std::string store)
       : chosen_(std::move(chosen)), policy_(chosen_), store_(std::move(store)) {}
 
   /// Since the run began or was restored.

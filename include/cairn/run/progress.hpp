@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the training thread and the background thread share: the progress of one save, which its handles wait for, and
-// the limit that holds it back; the events, totals and newest checkpoint of the run.
+// What the training thread and the background thread share: the result of one save, which its handles wait for, and the
+// limit that holds it back; the events, totals and newest checkpoint of the run.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,9 @@ namespace cairn::inline v0_1::detail {
 /// Shared, so that a save can be ended without new memory.
 using shared_report = std::shared_ptr<const save_report>;
 
-/// Thread-safe. In a forked child, which has no thread to end the save, `done`, `wait` and `get` throw errc::invalid.
-class save_progress {
+/// The result of one save, for which its handles wait. Thread-safe. In a forked child, which has no thread to end the
+/// save, `done`, `wait` and `get` throw errc::invalid.
+class save_result {
  public:
   void published(shared_report report) noexcept {
     end([&] { report_ = std::move(report); });
@@ -82,7 +83,7 @@ struct published_save {
   double held_back = 0;      // part of the report's `write_seconds`: waits for the limit on bytes per second
 };
 
-/// Thread-safe.
+/// Events, totals and the newest checkpoint of the run. Thread-safe.
 class run_record {
  public:
   explicit run_record(const observer& on_event) : on_event_(on_event) {}
@@ -117,7 +118,7 @@ class run_record {
     return stats_;
   }
 
-  void published(published_save newest) noexcept {
+  void set_newest(published_save newest) noexcept {
     const std::lock_guard lock(mutex_);
     if (newest.report) {
       ++stats_.saves;

@@ -4,20 +4,20 @@
 // session.ipp has what the trainer calls, session_save.ipp how a save is made, session_work.ipp its phases and those of
 // a merge, and how the ranks of a group go through them together. All of a save or merge is its `work`:
 //
-//          copy              begin, join, write           unite, publish
-//   (none) ------> copied ----------------------> written ---------------> published --> a merge that is due: copied
-//                    |         (writing)             |     (publishing)        |                     else: (none)
-//                    +-------------------------------+-------------------------+--> failed or cancelled: (none)
+//   (none) --> copied --> writing --> prepared --> publishing --> (none), or the merge that is due: copied
+//                |           |           |             |
+//                +-----------+-----------+-------------+--> failed or cancelled: (none)
 //
 // - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits.
 //   The leader begins the checkpoint: afterwards it has `begun`, the text that the others need to join it.
-// - writing: each process encodes and writes its shards. Afterwards it has the `record` of them.
+// - writing: the others join; each process encodes and writes its shards. Afterwards it has the `record` of them.
 // - prepared: they are written, and nothing can be seen of them.
-// - publishing: the leader has the records of all, and publishes. Afterwards it has `published`.
+// - publishing: the leader unites the records of all, and publishes. Afterwards it has the `announcement`.
 //
 // The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
 // the training thread of each process votes, and all start the next phase on the same verdict. A process without a
-// group needs no votes: its background thread runs all phases in one job (session::run_through).
+// group needs no votes: its background thread begins and writes in one job, or in one for each part of a copy in parts;
+// the last one goes on to publish and to merge (session::finish_alone).
 #pragma once
 
 #include <array>
@@ -52,7 +52,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// How far a rank is with the save that all ranks make together in the background.
+/// How far this process is with the work.
 enum class save_phase : std::uint8_t {
   none,
   copied,    ///< the share of the rank is copied
@@ -83,7 +83,7 @@ struct vote {
   bool saves_copy = false;         ///< the copies of this call are to be saved
   bool pauses = false;             ///< it makes no save yet, after one that has failed
   std::uint64_t begun = 0;         ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
-  std::uint64_t published = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
+  std::uint64_t announced = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
   bool cancels = false;         ///< the running save is to end
 };
 
@@ -101,7 +101,7 @@ struct verdict {
   std::uint64_t milliseconds_left = 0;
   std::optional<decision> save{};
   bool saves_copy = false, pauses = false, cancels = false;
-  std::uint64_t begun = 0, published = 0;
+  std::uint64_t begun = 0, announced = 0;
 };
 
 /// The ballot of rank `rank` of `size`.
@@ -121,7 +121,7 @@ struct verdict {
           save,
           mine.saves_copy,
           mine.begun,
-          mine.published,
+          mine.announced,
           mine.cancels,
           mine.pauses};
 }
@@ -142,7 +142,7 @@ struct verdict {
   if (largest[10] > 1) all.save = decision(true, static_cast<save_kind>(largest[10] - 2));
   all.saves_copy = largest[11] != 0;
   all.begun = largest[12];
-  all.published = largest[13];
+  all.announced = largest[13];
   all.cancels = largest[14] != 0;
   all.pauses = largest[15] != 0;
   return all;
@@ -150,10 +150,10 @@ struct verdict {
 
 /// While a job runs (`is_done` is false), the members belong to it, but for those that are marked.
 struct work {
-  // For the training thread alone:
+  // For the training thread; a job only reads `is_sync`, `kind` and `times.began`, which are set before it starts:
   bool is_sync = false;  // the trainer waits for it
   save_phase phase = save_phase::copied;
-  save_timeline times{};            // the background reads only `began`, which is set before it starts
+  save_timeline times{};
   std::optional<save_kind> kind{};  // that the policy has chosen
   bool is_hang_reported = false;    // of the save or merge
   bool is_skip_reported = false;    // that others are skipped because of it
@@ -167,20 +167,21 @@ struct work {
   std::unique_ptr<encode_source> encodes{};  // of a save
   std::unique_ptr<merge_source> merges{};    // of a merge
   std::optional<attempt> part{};
-  std::string begun{}, record{}, published{};
+  std::string begun{}, record{}, announcement{};
   std::optional<published_checkpoint> made{};
   shared_report report{};           // of the published save; during the merge after it, too
   bool is_published = false;        // the save, and all ranks know it
   std::optional<error> failure{};   // of the save or merge
   bool has_ended = false;           // its failure is reported
   std::atomic<bool> is_done{true};  // no job of it runs. Any thread
-  std::shared_ptr<save_progress> progress = std::make_shared<save_progress>();  // its handle. Any thread
+  std::shared_ptr<save_result> result = std::make_shared<save_result>();  // for its handles. Any thread
 
   [[nodiscard]] bool is_merge() const noexcept { return merges != nullptr; }
   [[nodiscard]] bool has_failed() const noexcept { return is_done && failure; }
 };
 
-/// The training thread uses all members; while the background thread has a job, it uses those alone that are marked.
+/// `staging_` and `history_` belong to the background thread while it has a job, members under "Any thread" are
+/// thread-safe, and all others are for the training thread alone, unless they never change.
 class session {
  public:
   /// errc::invalid for options that are out of range or would do nothing.
@@ -211,6 +212,7 @@ class session {
  private:
   // What the trainer calls (session.ipp).
   void check_owner() const { owner_.check("this checkpointer"); }
+  void meet();
   /// Waits for what is under way, and throws its error. In a group, `call` is the same at all ranks, or all throw.
   void enter(const std::string& call) {
     check_owner();
@@ -235,80 +237,79 @@ class session {
   // A save (session_save.ipp).
   [[nodiscard]] std::shared_ptr<save_job> describe_job(any_state state, const observation& now);
   void choose_how(save_job& job, std::optional<save_kind> kind, bool ends_run);
-  [[nodiscard]] std::unique_ptr<work> make_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind,
-                                                bool ends_run);
+  [[nodiscard]] std::unique_ptr<work> make_sync_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind,
+                                                     bool ends_run);
   void divide(work& save);
   void copy(std::unique_ptr<work> save, any_state state, const observation& now, const stopwatch& stall);
   void stage(const staging_plan& plan, const stopwatch& stall);
-  std::shared_ptr<save_progress> save_now(std::unique_ptr<work> save, const stopwatch& stall);
+  std::shared_ptr<save_result> save_now(std::unique_ptr<work> save, const stopwatch& stall);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
   void set_background_hooks(save_job& job);
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] bool is_skipping(const observation& now);
   [[nodiscard]] bool can_replace() const;
   void report_skipped(const observation& now);
-  void prepare(any_state state) noexcept;
-  [[nodiscard]] std::optional<memory_fit> fit_save(const save_job& job, std::uint64_t copied, double share) const;
-  void require_share_fits(const save_job& job, std::uint64_t copied) const;
-  [[nodiscard]] bool has_memory_to_encode(const save_job& job) const noexcept;
+  void reserve_staging(any_state state) noexcept;
+  [[nodiscard]] std::optional<memory_fit> fit_save(const work& save, std::uint64_t copied, double part = 1) const;
+  [[nodiscard]] bool has_memory_to_encode(const work& save) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const work& save) const;
-  [[nodiscard]] std::size_t parts_of(const save_job& job);
+  [[nodiscard]] std::size_t cut_for_memory(const work& save);
   [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
 
   // The work, and what runs it (session_work.ipp).
   template <class Phase>
-  void run(Phase phase);
-  /// Does one job of the background thread run all phases of the present work?
-  [[nodiscard]] bool runs_through() const noexcept { return ranks_.is_alone() && work_ && !work_->is_sync; }
+  void start_phase(Phase phase);
+  /// Does the background thread go through all phases of the present work by itself?
+  [[nodiscard]] bool needs_no_votes() const noexcept { return ranks_.is_alone() && work_ && !work_->is_sync; }
+  [[nodiscard]] error failure_of(const work& all) const noexcept;
   void start();
+  // Its phases, of which any thread that has the work may run one.
+  void begin(work& all);
+  void join(work& all, const std::string& begun);
+  void make_part(work& all);
+  void write(work& all);
+  void publish(work& all, std::span<const std::string> records);
+  void note_published(work& all);
+  void count_save(work& save);
+  void finish_alone(work& all);
+  [[nodiscard]] bool begin_merge(work& all);
+  // How it ends.
+  void fail_work(work& all, const error& cause) noexcept;
+  static void end_handle(const work& all) noexcept;
   void drop_work(const error& cause);
   void cancel_work(const std::string& why);
   void end_work() noexcept;
   void wait_for_background() noexcept;
   void report_hang() noexcept;
-  // Its phases, of which any thread that has the work may run one.
-  void make_part(work& all);
-  void begin(work& all);
-  void join(work& all, const std::string& begun);
-  void write(work& all);
-  void publish(work& all, std::span<const std::string> records);
-  void run_through(work& all);
-  void published(work& all);
-  void count_save(work& save);
-  [[nodiscard]] bool begin_merge(work& all);
-  [[nodiscard]] error failure_of(const work& all) const noexcept;
-  void fail_work(work& all, const error& cause) noexcept;
-  static void end_handle(const work& all) noexcept;
 
   // The votes on it.
-  void meet();
   void begin_round(const std::string& call, vote mine = {});
   [[nodiscard]] bool has_verdict() const noexcept { return deferred_ || ranks_.is_in_round(); }
   [[nodiscard]] verdict take_verdict();
   /// Waits for the round, and acts on its verdict.
   void end_round() { act_on(take_verdict()); }
   void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
-  void end_rounds() noexcept;
   void act_on(const verdict& last);
   void act_before_stop(const verdict& last);
   void obey(const verdict& last);
   void advance(const verdict& last);
   void fail_together(const verdict& last);
-  [[noreturn]] void refuse_differences();
   void learn();
+  [[noreturn]] void refuse_differences();
+  void end_rounds() noexcept;
 
   owner_process owner_;
   checkpointer_options options_;
   team ranks_;
   policy_driver policy_;
   share_planner shares_;
-  bool prepared_ = false;       // the memory for the copy
+  bool is_staging_reserved_ = false;
   bool has_run_ = false;        // it has saved or restored a state
   bool is_loss_finite_ = true;  // of the newest step that has one
   std::optional<std::uint64_t> preempted_step_;
   restored_losses earlier_losses_;               // what restores have lost, by path in the state
   int exceptions_ = std::uncaught_exceptions();  // in flight when this was made
-  // The work. The background thread uses it while it has a job.
+  // The work.
   staging staging_;
   history history_;
   std::unique_ptr<work> work_;  // null: none is under way

@@ -115,7 +115,8 @@ session::~session() {
   wait_for_background();
 }
 
-/// In the first call: compares the options of the ranks, and learns their weights. A rank may have left before.
+/// In the first call: compares the options of the ranks, and learns their weights. The round before that finds a rank
+/// that has left by an exception.
 void session::meet() {
   if (has_met_) return;
   begin_round("the first call");
@@ -170,11 +171,11 @@ void session::continue_from(const std::optional<load_report>& report, any_state 
   if (report) {
     has_run_ = true;
     note_losses(*report, state, options);
-    record_.published({.step = report->step});
+    record_.set_newest({.step = report->step});
     policy_.restored(*report, record_);
   }
-  const policy_driver::pause preparing(policy_);
-  prepare(state);
+  const policy_driver::pause reserving(policy_);
+  reserve_staging(state);
 }
 
 /// Notes what the arrays of the state have lost: those that this and earlier restores loaded, the others as before.
@@ -213,7 +214,7 @@ std::uint64_t session::remove_after(std::uint64_t step) {
 void session::continue_at(std::uint64_t step) {
   if (policy_.saved_step() <= step) return;
   const double now = policy_.seconds();
-  record_.published({.step = step, .seconds = now});
+  record_.set_newest({.step = step, .seconds = now});
   policy_.set_newest({.step = step, .began = now, .copied = now});
 }
 
@@ -272,16 +273,16 @@ step_outcome session::step(any_state state, const observation& now) {
     due = decide_together(now, last, mine);
   } catch (...) {
     own_failure_ = as_error(std::current_exception(), {call});
-    const auto progress = std::make_shared<save_progress>();
-    progress->failed(*own_failure_);
-    outcome = {.started = true, .stall_seconds = stalled(stall), .save = save_handle(progress)};
+    const auto result = std::make_shared<save_result>();
+    result->failed(*own_failure_);
+    outcome = {.started = true, .stall_seconds = stalled(stall), .save = save_handle(result)};
   }
   call_ = call;
   if (due) {
     const policy_driver::pause saving(policy_);
     outcome = save_due(state, now, due->kind, mine);
   } else if (!own_failure_) {
-    prepare(state);
+    reserve_staging(state);
   }
   if (!ranks_.is_alone()) {
     if (!has_verdict()) begin_round(call_, mine);
@@ -343,8 +344,8 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
   if (!work_) is_replacing_ = false;
   if (is_pausing_ || is_skipping(now)) return {.skipped = true, .stall_seconds = stall.seconds()};
   if (work_ || !options_.asynchronous) {
-    // What follows takes rounds, which all ranks begin, or none: not one that has failed. It leaves this round under
-    // way; so the others act on its verdict at their next call, too.
+    // What follows takes rounds, so all ranks first learn here whether they all begin. Where not, this rank keeps the
+    // verdict and acts on it in its next call, as the others do.
     mine.copied = will_copy;
     mine.saves_copy = ranks_.is_leader();
     begin_round(call_, std::exchange(mine, {}));
@@ -363,23 +364,23 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
       run_rounds(call_);
   }
   auto save = std::make_unique<work>();
-  auto progress = save->progress;
+  auto result = save->result;
   if (!options_.asynchronous) {
     try {
       auto job = ranks_.all([&] { return describe_job(state, now); });
-      progress = save_now(make_save(std::move(job), kind, false), stall);
+      result = save_now(make_sync_save(std::move(job), kind, false), stall);
     } catch (...) {
       const auto cause = as_error(std::current_exception(), {call_});
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch)
         throw error(cause);
       policy_.delay_retry(false);
-      progress->failed(cause);
+      result->failed(cause);
     }
-    return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(progress))};
+    return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(result))};
   }
   if (is_pausing_)
     return {.skipped = true, .stall_seconds = stalled(stall)};  // the save that was waited for has failed
-  step_outcome outcome{.started = true, .save = save_handle(progress)};
+  step_outcome outcome{.started = true, .save = save_handle(result)};
   try {
     save->kind = kind;
     copy(std::move(save), state, now, stall);
@@ -389,7 +390,7 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     policy_.set_newest(work_->times);
   } catch (...) {
     const auto cause = as_error(std::current_exception(), {call_});
-    progress->failed(ranks_.is_alone() ? cause : ranks_.named(cause));
+    result->failed(ranks_.is_alone() ? cause : ranks_.named(cause));
     outcome.stall_seconds = stalled(stall);
     own_failure_ = cause;
     mine.copied = will_copy;  // the copies of the others are dropped
@@ -403,7 +404,7 @@ save_report session::save(any_state state, const observation& now) {
   check_loss(now);
   const stopwatch stall;
   auto job = ranks_.all([&] { return describe_job(state, now); });
-  return save_now(make_save(std::move(job), std::nullopt, true), stall)->get();
+  return save_now(make_sync_save(std::move(job), std::nullopt, true), stall)->get();
 }
 
 /// A signal has arrived at a rank, or the job ends soon: saves the state of this step before the deadline, raw if
@@ -430,15 +431,15 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
     kept_failure_ = cause;
   }
   const auto job = ranks_.all([&] { return describe_job(state, now); });
-  auto save = make_save(job, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true);
-  if (std::ranges::count(ranks_.all_gather(has_memory_to_encode(*job)), 0) != 0)
-    save = make_save(job, save_kind::raw, true);
+  auto save = make_sync_save(job, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true);
+  if (std::ranges::count(ranks_.all_gather(has_memory_to_encode(*save)), 0) != 0)
+    save = make_sync_save(job, save_kind::raw, true);
   const auto earlier = kept_failure_;
-  auto progress = save_now(std::move(save), stall);
+  auto result = save_now(std::move(save), stall);
   learn();
   kept_failure_ = earlier;
   preempted_step_ = now.step;
-  return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(progress))};
+  return {.started = true, .stop = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(result))};
 }
 
 /// Adds the seconds since `since` to the stall statistics, and returns them.

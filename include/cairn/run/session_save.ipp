@@ -76,7 +76,8 @@ std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const sav
 
 /// A save that the trainer waits for, on which all ranks agree: with the same plan, of a state that is the same at all
 /// but for what one alone has.
-std::unique_ptr<work> session::make_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind, bool ends_run) {
+std::unique_ptr<work> session::make_sync_save(std::shared_ptr<save_job> job, std::optional<save_kind> kind,
+                                              bool ends_run) {
   auto made = std::make_unique<work>();
   made->is_sync = true;
   made->kind = kind;
@@ -157,23 +158,22 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
       policy_.set_newest(save.times);
     }
     if (!ranks_.is_alone()) return start();
-    run([this, is_first, is_last](work& all) {
+    start_phase([this, is_first, is_last](work& all) {
       if (is_first) begin(all);
       write(all);
-      if (is_last) run_through(all);
+      if (is_last) finish_alone(all);
     });
   }
   if (plan.in_parts) save.times.copied = policy_.seconds();
 }
 
-/// Saves from the state's own memory while the trainer waits; returns the handle of the published save. A merge that is
-/// due runs in the background afterwards.
-std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
+/// Saves from the state's own memory while the trainer waits. A merge that is due runs in the background afterwards.
+std::shared_ptr<save_result> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
   const auto job = save->job;
-  auto progress = save->progress;
+  auto result = save->result;
   record_.emit(history_.about(event::kind::started, *job));
   job->hooks.progress = progress_of(*job);
-  const auto parts = ranks_.all([&] { return parts_of(*job); });
+  const auto parts = ranks_.all([&] { return cut_for_memory(*save); });
   save->one_by_one = parts != 0;
   save->shards = from_leaves<staged_piece>(ranks_.is_alone()
                                                ? divide_evenly(job->what.leaves, parts != 0 ? parts : options_.shards)
@@ -193,7 +193,7 @@ std::shared_ptr<save_progress> session::save_now(std::unique_ptr<work> save, con
   const double now = policy_.seconds();
   policy_.set_newest({.step = job->info.step, .began = now, .copied = now, .stall_seconds = stall.seconds()});
   stalled(stall);
-  return progress;
+  return result;
 }
 
 // The work that runs when a new save is due.
@@ -219,36 +219,35 @@ void session::report_skipped(const observation& now) {
   record_.emit(history_.about(event::kind::skipped, now.step, text));
 }
 
-/// What part of the save fits into the memory that is left (fit_memory). `copied`: bytes of its largest copy, 0 without
-/// one. `share`: the part of the state that is encoded at a time. The staging buffer counts as free.
-std::optional<memory_fit> session::fit_save(const save_job& job, std::uint64_t copied, double share) const {
-  const auto own = memory_to_encode(job.what.leaves, job.codecs, copied != 0);
-  const auto encoded = static_cast<std::uint64_t>(share * static_cast<double>(own.encoded));
-  const auto references = history_.base().has_references() ? 0 : own.references / ranks_.size();
-  return fit_memory(copied + encoded, references, std::min(copied, staging_.capacity()));
-}
-
-/// errc::no_memory: the share of this rank, of which `copied` bytes are copied, does not fit.
-void session::require_share_fits(const save_job& job, std::uint64_t copied) const {
-  if (const auto fits = fit_save(job, copied, 1.0 / ranks_.size()))
+/// What part of what this process writes fits into the memory that is left (fit_memory); nothing if all does. `copied`:
+/// bytes of its largest copy, 0 without one. `part`: what is encoded at a time. The staging buffer counts as free.
+/// errc::no_memory: a share, which is not cut, does not fit.
+std::optional<memory_fit> session::fit_save(const work& save, std::uint64_t copied, double part) const {
+  const auto& leaves = save.job->what.leaves;
+  const auto own = memory_to_encode(leaves, ranks_.is_alone() ? divide_evenly(leaves, 1).front() : save.share.pieces,
+                                    save.job->codecs, copied != 0);
+  const auto encoded = static_cast<std::uint64_t>(part * static_cast<double>(own.encoded));
+  const auto references = history_.base().has_references() ? 0 : own.references;
+  auto fits = fit_memory(copied + encoded, references, std::min(copied, staging_.capacity()));
+  if (fits && !ranks_.is_alone())
     fail(errc::no_memory, {fits->reason, "; the share of a rank is not cut: use more memory or more ranks"});
+  return fits;
 }
 
 /// The copy of what this process writes: in parts if the options ask for it, or memory is short; of a share as a whole.
 staging_plan session::plan_copy(const work& save) const {
-  const auto& job = *save.job;
-  const auto& leaves = job.what.leaves;
+  const auto& leaves = save.job->what.leaves;
   if (!ranks_.is_alone()) {
     staging_plan plan{.shards = {staging_.plan(leaves, save.share.pieces)}};
     plan.bytes = staging::bytes_for(leaves, plan.shards.front());
-    require_share_fits(job, plan.bytes);
+    std::ignore = fit_save(save, plan.bytes);
     return plan;
   }
   const auto cut = [&](std::optional<std::uint64_t> limit) {
     return plan_staging(staging_, leaves, options_.shards, limit);
   };
   auto plan = cut(options_.max_staging_bytes);
-  const auto fits = fit_save(job, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
+  const auto fits = fit_save(save, plan.bytes, plan.in_parts ? 1 / static_cast<double>(plan.shards.size()) : 1.0);
   if (!fits) return plan;
   plan = cut(static_cast<std::uint64_t>(fits->part * static_cast<double>(plan.bytes)));
   plan.reason = ": " + fits->reason + "; max_staging_bytes sets the size of a part";
@@ -256,12 +255,9 @@ staging_plan session::plan_copy(const work& save) const {
 }
 
 /// Whether a save without a copy finds memory for what this process writes, or a part of it.
-bool session::has_memory_to_encode(const save_job& job) const noexcept {
+bool session::has_memory_to_encode(const work& save) const noexcept {
   try {
-    if (ranks_.is_alone())
-      std::ignore = fit_save(job, 0, 1);
-    else
-      require_share_fits(job, 0);
+    std::ignore = fit_save(save, 0);
     return true;
   } catch (...) {
     return false;
@@ -269,20 +265,16 @@ bool session::has_memory_to_encode(const save_job& job) const noexcept {
 }
 
 /// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.
-std::size_t session::parts_of(const save_job& job) {
+std::size_t session::cut_for_memory(const work& save) {
   try {
-    if (!ranks_.is_alone()) {
-      require_share_fits(job, 0);
-      return 0;
-    }
-    const auto fits = fit_save(job, 0, 1);
+    const auto fits = fit_save(save, 0);
     if (!fits) return 0;
     const auto parts = number_of_parts(*fits);
     const auto text = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
-    record_.emit(history_.about(event::kind::staged_in_parts, job, text));
+    record_.emit(history_.about(event::kind::staged_in_parts, *save.job, text));
     return parts;
   } catch (...) {
-    throw error(failed(job.info.step, std::current_exception()));
+    throw error(failed(save.job->info.step, std::current_exception()));
   }
 }
 
@@ -294,16 +286,16 @@ std::uint64_t session::bytes_to_stage(any_state state) {
   save.job->codecs = options_.codecs;
   if (!ranks_.is_alone()) {
     separate_own(*save.job, ranks_.rank());
-    save.share.pieces = share_of(*save.job, shares_.plan_for(*save.job), ranks_.rank());
+    save.share.pieces = share_of(*save.job, shares_.fresh_plan_for(*save.job), ranks_.rank());
   }
   return plan_copy(save).bytes;
 }
 
 /// Pre-faults the staging buffer in the background: the first save need not wait for it. Leaves errors to that save.
-void session::prepare(any_state state) noexcept {
-  if (!options_.asynchronous || prepared_ || work_) return;
-  const policy_driver::pause preparing(policy_);
-  prepared_ = true;
+void session::reserve_staging(any_state state) noexcept {
+  if (!options_.asynchronous || is_staging_reserved_ || work_) return;
+  const policy_driver::pause reserving(policy_);
+  is_staging_reserved_ = true;
   try {
     background_.wait();
     const auto bytes = bytes_to_stage(state);

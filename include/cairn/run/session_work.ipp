@@ -3,8 +3,7 @@
 //
 // Each call of the trainer begins a round, in which all ranks vote. `step` leaves its round under way and takes its
 // verdict at the next call; other calls run rounds until no work is left. What ranks do together follows from verdicts
-// alone, so they do it in the same order: advance() has it all. A process without a group gets its own vote back at
-// once.
+// alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +19,13 @@ namespace cairn::inline v0_1::detail {
 /// Runs a phase of the work: in the background thread, or at once where the trainer waits for it. What fails is kept
 /// for the next vote.
 template <class Phase>
-void session::run(Phase phase) {
+void session::start_phase(Phase phase) {
   background_.wait();
   record_.touch();
   auto& all = *work_;
   const auto fails = [this, &all] {
     all.failure = failure_of(all);
-    if (runs_through()) fail_work(all, *all.failure);
+    if (needs_no_votes()) fail_work(all, *all.failure);
   };
   const auto ends = [&all] {
     all.is_done = true;
@@ -63,17 +62,17 @@ error session::failure_of(const work& all) const noexcept {
   }
 }
 
-/// The leader begins; alone, a merge in the background runs through.
+/// Begins the work at the leader. Alone in the background, which is a merge, the same job finishes it.
 void session::start() {
   work_->phase = save_phase::copied;
   work_->is_hang_reported = false;
   record_.touch();
   if (!ranks_.is_leader()) return;
-  run([this](work& all) {
+  start_phase([this](work& all) {
     begin(all);
-    if (!runs_through()) return;
+    if (!needs_no_votes()) return;
     write(all);
-    run_through(all);
+    finish_alone(all);
   });
 }
 
@@ -117,13 +116,13 @@ void session::publish(work& all, std::span<const std::string> records) {
   all.part->unite(records);
   if (!all.is_merge()) history_.check_replicas(*all.job, all.encodes->samples());
   all.made = all.part->publish();
-  published(all);
-  all.published = ranks_.is_alone() ? "1" : write_published(*all.made);
+  note_published(all);
+  all.announcement = ranks_.is_alone() ? "1" : write_published(*all.made);  // "1": any text that is not empty
   std::ignore = history_.checkpoints().prune();
 }
 
 /// At the leader in `publish`, and then at the others: the checkpoint is published.
-void session::published(work& all) {
+void session::note_published(work& all) {
   if (all.is_merge()) {
     history_.merged(all.merges->published(*all.made));
     record_.count([](save_stats& stats) { ++stats.merged; });
@@ -142,12 +141,12 @@ void session::count_save(work& save) {
   const auto kind = save.report->is_delta         ? save_kind::delta
                     : save.kind == save_kind::raw ? save_kind::raw
                                                   : save_kind::whole;
-  record_.published({job.info.step, save.is_sync ? policy_.seconds() : save.times.began, save.report, kind,
-                     save.is_sync, save.is_sync ? 0 : limiter_.held_back()});
+  record_.set_newest({job.info.step, save.is_sync ? policy_.seconds() : save.times.began, save.report, kind,
+                      save.is_sync, save.is_sync ? 0 : limiter_.held_back()});
 }
 
-/// Alone, in the background, after `write`.
-void session::run_through(work& all) {
+/// Alone, in the background, after the last `write`: publishes, and makes the merge that is due.
+void session::finish_alone(work& all) {
   publish(all, {});
   if (!all.is_merge()) {
     count_save(all);
@@ -175,9 +174,11 @@ bool session::begin_merge(work& all) {
   all.encodes.reset();
   all.job.reset();  // frees the copies that the description holds
   all.begun.clear();
-  all.published.clear();
+  all.announcement.clear();
   return true;
 }
+
+// How it ends.
 
 /// Ends this process's work, because of an error of this or another rank: reports it, and leaves the store as it was.
 void session::fail_work(work& all, const error& cause) noexcept {
@@ -205,9 +206,9 @@ void session::fail_work(work& all, const error& cause) noexcept {
 /// The handle of the save is done, also after a merge that has failed.
 void session::end_handle(const work& all) noexcept {
   if (all.is_published)
-    all.progress->published(all.report);
+    all.result->published(all.report);
   else
-    all.progress->failed(*all.failure);
+    all.result->failed(*all.failure);
 }
 
 /// Cancels the work at this rank.
@@ -224,7 +225,7 @@ void session::drop_work(const error& cause) {
 
 /// Cancels the work at all ranks. Alone, it may have failed before.
 void session::cancel_work(const std::string& why) {
-  if (runs_through()) {
+  if (needs_no_votes()) {
     limiter_.cancel();
     wait_for_background();
     if (work_->failure && work_->failure->code() != errc::cancelled) return fail_together({.has_failed = true});
@@ -258,6 +259,8 @@ void session::report_hang() noexcept {
   }
 }
 
+// The votes.
+
 void session::begin_round(const std::string& call, vote mine) {
   learn();
   if (!ranks_.is_alone()) {
@@ -276,10 +279,10 @@ void session::begin_round(const std::string& call, vote mine) {
     auto& all = *work_;
     const bool is_done = all.is_done;
     mine.has_failed = all.has_failed();
-    if (is_done && !all.failure && !runs_through()) {
+    if (is_done && !all.failure && !needs_no_votes()) {
       if (all.phase == save_phase::writing) all.phase = save_phase::prepared;
       mine.begun = all.begun.size();
-      mine.published = all.published.size();
+      mine.announced = all.announcement.size();
     }
     mine.phase = all.phase;
   }
@@ -308,7 +311,7 @@ void session::run_rounds(const std::string& call, double longest_seconds) {
   while (true) {
     begin_round(call, {.cancels = ranks_.is_leader() && work_ && waited.seconds() > longest_seconds});
     end_round();
-    if (!work_) return background_.wait();  // for the memory of the copy, see prepare
+    if (!work_) return background_.wait();  // for the memory of the copy, see reserve_staging
     report_hang();
     constexpr std::chrono::duration<double> least(0.001), most(0.1);
     const std::chrono::duration<double> pause(waited.seconds() / 16);
@@ -336,6 +339,7 @@ void session::act_before_stop(const verdict& last) {
   }
 }
 
+/// Decides what follows: an error of all ranks, the end of the work, or its next phase (advance).
 void session::obey(const verdict& last) {
   is_pausing_ = last.pauses;
   is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || last.signal != 0;
@@ -372,7 +376,7 @@ void session::advance(const verdict& last) {
   auto& all = *work_;
   if (last.cancels && all.phase != save_phase::publishing)
     return cancel_work("cancelled for a newer save or the end of the run");
-  if (runs_through()) {
+  if (needs_no_votes()) {
     if (!all.is_done) return;
     background_.wait();
     return end_work();
@@ -380,7 +384,7 @@ void session::advance(const verdict& last) {
   if (last.begun != 0 && last.slowest == save_phase::copied) {
     const auto begun = ranks_.broadcast(all.begun, 0, last.begun);
     all.phase = save_phase::writing;
-    run([this, begun](work& joined) {
+    start_phase([this, begun](work& joined) {
       if (!ranks_.is_leader()) join(joined, begun);
       write(joined);
     });
@@ -388,19 +392,19 @@ void session::advance(const verdict& last) {
     background_.wait();
     const auto records = ranks_.gather([&] { return all.record; });
     all.phase = save_phase::publishing;
-    if (ranks_.is_leader()) run([this, records](work& written) { publish(written, records); });
-  } else if (last.published != 0) {
+    if (ranks_.is_leader()) start_phase([this, records](work& written) { publish(written, records); });
+  } else if (last.announced != 0) {
     background_.wait();
-    const auto text = ranks_.broadcast(all.published, 0, last.published);
+    const auto text = ranks_.broadcast(all.announcement, 0, last.announced);
     if (!ranks_.is_leader()) {
       all.made = read_published(text);
-      published(all);
+      note_published(all);
     }
     if (all.is_merge()) return end_work();
     if (!ranks_.is_alone()) shares_.saved(*all.job, std::move(all.made->stored));
     count_save(all);
     if (all.is_sync)
-      all.progress->published(all.report);
+      all.result->published(all.report);
     else
       learn();
     limiter_.begin(options_.max_bytes_per_second);
@@ -413,7 +417,7 @@ void session::advance(const verdict& last) {
 /// Throws the error of the lowest failed rank, at all ranks, where the options say so; or all keep it, and try again.
 void session::fail_together(const verdict& last) {
   auto mine = std::exchange(own_failure_, std::nullopt);
-  const bool is_counted = mine.has_value();
+  const bool is_counted = mine.has_value();  // where it was thrown
   if (!mine && work_ && work_->has_failed()) mine = work_->failure;
   std::optional<error> agreed;
   try {

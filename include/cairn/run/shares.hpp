@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the ranks of a group have of a state in common, what each alone has, and what each writes of the rest.
+// What the ranks of a group have of a state in common, what each alone has, and what each writes; and samples of it.
 #pragma once
 
 #include <algorithm>
@@ -130,7 +130,7 @@ inline void separate_own(save_job& job, unsigned rank) {
   return texts;
 }
 
-/// The same at all ranks, as its inputs are.
+/// Plans the pieces that each rank writes. The same at all ranks, as its inputs are.
 class share_planner {
  public:
   /// Call it first. A rank of weight 0 writes nothing but its own state.
@@ -143,11 +143,11 @@ class share_planner {
   /// checkpoint, if it is of the same state. O(leaves + ranks).
   [[nodiscard]] std::shared_ptr<const plan::partition> plan_for(const save_job& job, bool repeats) {
     next_ = repeats && of_state_ == job.common_hash ? last_ : nullptr;
-    if (!next_) next_ = std::make_shared<const plan::partition>(plan_for(job));
+    if (!next_) next_ = std::make_shared<const plan::partition>(fresh_plan_for(job));
     return next_;
   }
   /// The plan that a save would have now that repeats none.
-  [[nodiscard]] plan::partition plan_for(const save_job& job) const {
+  [[nodiscard]] plan::partition fresh_plan_for(const save_job& job) const {
     return {sizes_of(job), ranks_, columns_of(common_leaves(job))};
   }
 

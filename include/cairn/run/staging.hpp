@@ -23,7 +23,7 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
@@ -257,7 +257,6 @@ struct staging_plan {
 /// takes until each shard fits. errc::invalid for a state that would need too many.
 [[nodiscard]] inline staging_plan plan_staging(const staging& copies, std::span<const leaf> leaves, std::size_t shards,
                                                std::optional<std::uint64_t> limit) {
-  constexpr std::size_t most_shards = 99'999;
   staging_plan plan;
   std::uint64_t largest = 0;  // of the shards
   const auto cut = [&](std::size_t count) {
@@ -273,7 +272,7 @@ struct staging_plan {
   cut(shards);
   if (!limit || plan.bytes <= *limit) return plan;
   plan.in_parts = true;
-  for (auto count = std::max<std::size_t>(plan.shards.size(), plan.bytes / *limit + 1); count <= most_shards;
+  for (auto count = std::max<std::size_t>(plan.shards.size(), plan.bytes / *limit + 1); count <= max_shards;
        count += count / 8 + 1) {
     cut(count);
     plan.bytes = largest;

@@ -195,14 +195,6 @@ std::uint64_t describer::saved_ranks(bool /*takes_all*/) {
   return here().ranks;
 }
 
-/// errc::no_memory: a copy of that many bytes takes more than 7/8 of what is left. Less than 1 MiB is not looked at.
-inline void require_memory_to_copy(std::uint64_t bytes) {
-  if (bytes < std::uint64_t{1} << 20U) return;
-  if (const auto left = memory_left_now(); bytes > left.bytes / 8 * 7)
-    fail(errc::no_memory, {"a copy of its elements needs ", bytes, " bytes of memory, and ", left.of, " leaves ",
-                           left.bytes, "; give the job more memory"});
-}
-
 void describer::copy(void* object, const copy_operations& how) {
   if (how.bytes) call_adapter(*this, [&] { require_memory_to_copy(how.bytes(object)); });
   const std::shared_ptr<void> copy(call_adapter(*this, [&] { return how.take(object); }), how.destroy);

@@ -20,7 +20,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {

@@ -13,7 +13,7 @@
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/posix.hpp"
 
@@ -45,7 +45,7 @@ class shared_lock {
     const std::lock_guard guard(mutex_);
     return known_;
   }
-  /// What a list that began with `before` has found.
+  /// Keeps what a list has found, unless something was removed since `before`.
   void learn(directories before, const std::vector<generation>& found) {
     before.names.clear();  // those without a step in their names may be removed by others
     for (const auto& each : found)
@@ -146,8 +146,8 @@ class directory_transaction final : public transaction {
         durable_(options.durable),
         is_joined_(attempt.has_value()) {
     if (is_joined_) {
-      attempt_ = hidden_name(name_, *attempt);
-      if (root_->fd && attempt_of(attempt_) == *attempt) here_ = open_in(*root_, attempt_);
+      hidden_ = hidden_name(name_, *attempt);
+      if (root_->fd && attempt_of(hidden_) == *attempt) here_ = open_in(*root_, hidden_);
       if (!here_.fd) fail(errc::not_found, {"nobody is saving to ", root_->file(name_), " as attempt ", *attempt});
     } else {
       if (const auto there = open_in(*root_, newest_directory(*root_, name_)); there.fd) require_own(there);
@@ -163,7 +163,7 @@ class directory_transaction final : public transaction {
       return;
     }
     try {
-      if (posix::is_same(root_->fd.get(), attempt_, here_.fd.get())) delete_directory(*root_, attempt_, here_);
+      if (posix::is_same(root_->fd.get(), hidden_, here_.fd.get())) delete_directory(*root_, hidden_, here_);
     } catch (...) {  // the next transaction of this name, or the next owner, removes it
     }
   }
@@ -191,7 +191,7 @@ class directory_transaction final : public transaction {
   }
 
   [[nodiscard]] std::string attempt() const override {
-    return is_joined_ ? std::string() : std::string(attempt_of(attempt_));
+    return is_joined_ ? std::string() : std::string(attempt_of(hidden_));
   }
 
   void publish() override {
@@ -221,19 +221,19 @@ class directory_transaction final : public transaction {
   void claim() {
     constexpr int most = 20;
     for (int tries = 0; tries < most; ++tries) {
-      attempt_ = new_hidden_name(*root_, name_);
-      if (::mkdirat(root_->fd.get(), attempt_.c_str(), 0777) != 0) {
+      hidden_ = new_hidden_name(*root_, name_);
+      if (::mkdirat(root_->fd.get(), hidden_.c_str(), 0777) != 0) {
         if (errno == EEXIST) continue;
-        fail_io("create the directory", root_->file(attempt_));
+        fail_io("create the directory", root_->file(hidden_));
       }
-      here_ = open_in(*root_, attempt_);
+      here_ = open_in(*root_, hidden_);
       const bool is_locked = here_.fd && posix::try_lock(here_.fd.get(), here_.path) &&
-                             posix::is_same(root_->fd.get(), attempt_, here_.fd.get());
+                             posix::is_same(root_->fd.get(), hidden_, here_.fd.get());
       if (!is_locked) continue;  // another process took it for a leftover
       if (is_alone()) return;
       break;
     }
-    ::unlinkat(root_->fd.get(), attempt_.c_str(), AT_REMOVEDIR);
+    ::unlinkat(root_->fd.get(), hidden_.c_str(), AT_REMOVEDIR);
     fail(errc::busy, {"another process is saving to ", root_->file(name_)});
   }
 
@@ -242,11 +242,11 @@ class directory_transaction final : public transaction {
   [[nodiscard]] bool is_alone() const {
     constexpr int most = 50;
     const recovery what{
-        .name = name_, .own = attempt_, .before = abandoned_before(time_of(here_.fd.get(), here_.path), lease_)};
+        .name = name_, .own = hidden_, .before = abandoned_before(time_of(here_.fd.get(), here_.path), lease_)};
     for (int tries = 0; tries < most; ++tries) {
       const auto live = recover(*root_, what);
       if (live.empty()) return true;
-      if (std::any_of(live.begin(), live.end(), [&](const auto& other) { return other < attempt_; })) return false;
+      if (std::any_of(live.begin(), live.end(), [&](const auto& other) { return other < hidden_; })) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return false;
@@ -256,7 +256,7 @@ class directory_transaction final : public transaction {
   void rename_into_place() {
     const auto there = generations(*root_, name_);
     for (auto next = there.empty() ? generation{name_} : there.back();; ++next.number) {
-      if (rename_in(*root_, attempt_, directory_name(next), here_)) return;
+      if (rename_in(*root_, hidden_, directory_name(next), here_)) return;
       if (errno != EEXIST) fail_io("publish", root_->file(name_));
     }
   }
@@ -264,7 +264,7 @@ class directory_transaction final : public transaction {
   std::shared_ptr<const open_directory> root_;
   std::shared_ptr<const place_lock> lock_;
   std::string name_;
-  std::string attempt_;  // the name of the directory
+  std::string hidden_;  // the name of the directory, until it is published
   std::chrono::milliseconds lease_;
   bool durable_, is_joined_;
   bool is_complete_ = false;  // it is published, or what this one has added is prepared: nothing is to be removed

@@ -22,7 +22,7 @@ struct index_shard {
   std::string file;
   std::uint64_t bytes = 0;            ///< of the whole file
   std::uint64_t header_checksum = 0;  ///< of everything before the data section
-  std::string role{};  ///< what is in it; empty: leaves. Shards of other roles come last, and readers do not need them
+  std::string role{};  ///< what is in it; empty: leaves. Others, of which this version writes none, come last
 
   friend bool operator==(const index_shard&, const index_shard&) = default;
 };
@@ -61,11 +61,11 @@ enum class index_part : std::uint8_t {
 [[nodiscard]] checkpoint_index parse_index(std::string_view text, std::string_view origin,
                                            index_part part = index_part::all);
 
-[[nodiscard]] checkpoint_index read_index(const stores::publication& of, index_part part = index_part::metadata);
+[[nodiscard]] checkpoint_index read_index(const stores::publication& of, index_part part = index_part::all);
 
 /// Whether this checkpoint and all that it is built on are still published. Others may have removed them. False also if
 /// an index cannot be read. Reads the index of each link.
-[[nodiscard]] bool is_published(const any_store& store, checkpoint_ref which);
+[[nodiscard]] bool has_whole_chain(const any_store& store, checkpoint_ref which);
 
 /// Calls `use` with a checkpoint's newest publication; again if that has gone, as by a newer one. errc::not_found.
 template <class Use>

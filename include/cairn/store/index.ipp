@@ -223,11 +223,11 @@ checkpoint_index read_index(const stores::publication& of, index_part part) {
   return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
 }
 
-bool is_published(const any_store& store, checkpoint_ref which) {
+bool has_whole_chain(const any_store& store, checkpoint_ref which) {
   try {
     std::optional<std::uint64_t> child_step;
     while (true) {
-      auto index = read_index(*store.open(which.name));
+      auto index = read_index(*store.open(which.name), index_part::metadata);
       const auto step = index.info.step;
       if (checkpoint_id(index) != which.id || (child_step && step >= *child_step)) return false;
       if (!index.parent) return true;

@@ -7,7 +7,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/layout.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::detail {
 

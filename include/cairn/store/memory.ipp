@@ -14,7 +14,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::stores {

@@ -8,11 +8,11 @@
 // A crashed owner leaves it. Another process takes it over when it knows that the owner is dead:
 // - an owner of the same kernel and mount holds a lock of the kernel on its file (F_OFD_SETLK), which ends with the
 //   process; one of the same machine, but another mount, has ended if its process has;
-// - an owner of another host renews a lease: it sets the time of its file every quarter of the term. It is dead when
-//   the time has not changed for a whole term. Times of one file system are compared, not clocks of hosts;
+// - an owner of another host renews its lease: it sets the time of its file every quarter of it. It is dead when
+//   the time has not changed for a whole lease. Times of one file system are compared, not clocks of hosts;
 // - an owner of an earlier start of the same job of a scheduler is dead.
 //
-// An owner that was stopped for longer than that reads the file by its name before each change, and finds another
+// An owner that was stopped for longer than its lease reads the file by its name before each change, and finds another
 // random number in it. Open files and inodes do not tell: file systems in user space such as sshfs answer by paths.
 #pragma once
 
@@ -25,63 +25,12 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
-#include <pthread.h>
-
-#include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/posix.hpp"
-
-namespace cairn::inline v0_1::posix {
-
-/// For as long as it lives, a forked child closes its copy of a file, which is not open there then. Not noticed:
-/// `vfork`, `_Fork` and raw system calls.
-class CAIRN_ONE_PER_PROCESS closed_in_children {
- public:
-  /// `file` outlives this object.
-  explicit closed_in_children(descriptor& file) : file_(&file) {
-    auto& all = files();
-    const std::lock_guard lock(all.changing);
-    all.open.push_back(file_);
-  }
-  ~closed_in_children() {
-    auto& all = files();
-    const std::lock_guard lock(all.changing);
-    std::erase(all.open, file_);
-  }
-  closed_in_children(const closed_in_children&) = delete;
-  closed_in_children& operator=(const closed_in_children&) = delete;
-
- private:
-  struct open_files {
-    std::mutex changing;  // held during a fork
-    std::vector<descriptor*> open;
-  };
-
-  /// Never destroyed: threads may fork while the process ends.
-  static open_files& files() {
-    static open_files& all = *[] {
-      auto* made = new open_files;
-      ::pthread_atfork([] { files().changing.lock(); }, [] { files().changing.unlock(); }, &close_all);
-      return made;
-    }();
-    return all;
-  }
-
-  static void close_all() {
-    for (descriptor* each : files().open) *each = descriptor();
-    files().open.clear();
-    files().changing.unlock();
-  }
-
-  descriptor* file_;
-};
-
-}  // namespace cairn::inline v0_1::posix
 
 namespace cairn::inline v0_1::stores::detail {
 
@@ -126,15 +75,15 @@ inline constexpr std::string_view lock_name = ".lock", owner_file = "owner";
 /// Held until it is destroyed. Thread-safe.
 class place_lock {
  public:
-  /// Waits for at most `term`, for an owner of another host that may be dead. errc::busy: another process, or another
+  /// Waits for at most `lease`, for an owner of another host that may be dead. errc::busy: another process, or another
   /// object of this one, has the lock.
-  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term, scheduler_job job);
+  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds lease, scheduler_job job);
   ~place_lock();
   place_lock(const place_lock&) = delete;
   place_lock& operator=(const place_lock&) = delete;
 
-  /// errc::busy if another process has taken the lock over: this one was stopped for longer than a term. errc::invalid
-  /// in a forked child.
+  /// errc::busy if another process has taken the lock over: this one was stopped for longer than its lease.
+  /// errc::invalid in a forked child.
   void check() const;
   /// errc::busy if the lock is lost; nothing where that cannot be found out.
   void check_lost() const;
@@ -163,7 +112,7 @@ class place_lock {
   void renew();
 
   std::shared_ptr<const open_directory> root_;
-  std::chrono::milliseconds term_;
+  std::chrono::milliseconds lease_;
   owner_record self_;
   std::string former_writer_;
   std::string name_;  // of the directory: hidden, then that of the lock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of place_lock.hpp.
+// Definitions of place_lock.hpp, and of machine_id, process_id and scheduler_job::of_environment.
 #pragma once
 
 #include <algorithm>
@@ -174,8 +174,8 @@ inline constexpr std::size_t longest_record = 2048;
   return posix::open_at(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
-place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds term, scheduler_job job)
-    : root_(std::move(root)), term_(term), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
+place_lock::place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds lease, scheduler_job job)
+    : root_(std::move(root)), lease_(lease), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
   try {
     make_own();
     constexpr int most = 100;
@@ -273,10 +273,10 @@ void place_lock::release_dead_owner() {
 bool place_lock::is_dead(const open_directory& held, file_time now, std::optional<owner_record>& owner) const {
   using clock = std::chrono::steady_clock;
   const auto pause = [&] {
-    std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(term_ / 20, std::chrono::milliseconds(1),
+    std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(lease_ / 20, std::chrono::milliseconds(1),
                                                                       std::chrono::milliseconds(200)));
   };
-  const auto stale_end = clock::now() + term_;
+  const auto stale_end = clock::now() + lease_;
   std::optional<file_time> first;
   clock::time_point end;
   while (true) {
@@ -289,7 +289,7 @@ bool place_lock::is_dead(const open_directory& held, file_time now, std::optiona
       if (errno != ESTALE) fail_io("read", held.file(owner_file));
       if (!posix::is_same(root_->fd.get(), std::string(lock_name), held.fd.get())) return true;  // it is released
       if (clock::now() >= stale_end)
-        return true;  // names may be remembered, but there was nothing to renew for a whole term
+        return true;  // names may be remembered, but there was nothing to renew for a whole lease
       pause();
       continue;
     }
@@ -306,8 +306,8 @@ bool place_lock::is_dead(const open_directory& held, file_time now, std::optiona
     if (!first) {
       first = renewed;
       const auto age = now - renewed;
-      if (age >= term_) return true;
-      end = clock::now() + std::min<file_time>(term_, term_ - age);
+      if (age >= lease_) return true;
+      end = clock::now() + std::min<file_time>(lease_, lease_ - age);
     }
     if (renewed != *first) return false;
     if (clock::now() >= end) return true;
@@ -326,7 +326,7 @@ void place_lock::remove() noexcept {
 
 void place_lock::renew() {
   std::unique_lock lock(mutex_);
-  while (!ends_.wait_for(lock, term_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
+  while (!ends_.wait_for(lock, lease_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
 }
 
 void place_lock::check_root() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads one checkpoint: lists its leaves, and verifies and copies their stored bytes in parallel.
+// Reads one checkpoint: lists its leaves, and verifies and copies their stored bytes in parallel; of slices, in order.
 #pragma once
 
 #include <algorithm>
@@ -26,28 +26,6 @@
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// Bytes [begin, end) of a shard's data section, which are those of `into` from byte `at` of its packed elements on.
-struct read_step {
-  std::size_t shard;
-  std::uint64_t begin, end;
-  const memory_view* into;
-  std::uint64_t at;
-};
-
-/// Consecutive blocks [first, last) of a shard.
-struct block_run {
-  std::size_t shard;
-  std::uint64_t first, last;
-};
-
-/// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and
-/// throws errc::corrupt after the first one that does not match its checksum: memory of the steps may then have
-/// changed. O(n log n) for n steps, which may be in any order and overlap.
-void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
-
-/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
-void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
 
 /// All elements of a stored leaf, a box or a run of them, to be read into memory of the same dtype and element count.
 struct read_request {
@@ -141,11 +119,11 @@ class checkpoint_reader {
   /// Whether the header of the shard has been read.
   [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
 
-  /// Reads whole leaves that are not encoded into memory. Errors: mismatch for memory of another dtype or size;
+  /// Reads leaves that are not encoded, boxes or runs of them. Errors: mismatch for memory of another dtype or size;
   /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all had been verified.
   void read(std::span<const read_request> requests, const read_options& options = {}) const;
 
-  /// The bytes of its data section.
+  /// Bytes of the data section of a shard.
   [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
 
   /// Reads bytes of the data section of a shard, from `begin` on.
@@ -160,10 +138,32 @@ class checkpoint_reader {
   std::shared_ptr<stored_checkpoint> opened_;
 };
 
+/// Bytes [begin, end) of a shard's data section, which are those of `into` from byte `at` of its packed elements on.
+struct read_step {
+  std::size_t shard;
+  std::uint64_t begin, end;
+  const memory_view* into;
+  std::uint64_t at;
+};
+
+/// Consecutive blocks [first, last) of a shard.
+struct block_run {
+  std::size_t shard;
+  std::uint64_t first, last;
+};
+
+/// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and
+/// throws errc::corrupt after the first one that does not match its checksum: memory of the steps may then have
+/// changed. O(n log n) for n steps, which may be in any order and overlap.
+void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
+
+/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
+void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
+
 /// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the
 /// order of their shards share blocks, and a block that the next slice needs too is not read again. Holds the blocks of
-/// one slice, and of up to 256 shards used before the last blocks of the slices as they are and of those that are
-/// encoded: four each at most. For one thread at a time.
+/// one slice, and up to four of each of 256 windows used before: a shard has one for its encoded slices, and one for
+/// the others. For one thread at a time.
 class slice_window {
  public:
   explicit slice_window(const read_options& options) : options_(options) {}

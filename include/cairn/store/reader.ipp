@@ -7,7 +7,7 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/system/parallel.hpp"
 
@@ -306,7 +306,7 @@ checkpoint_reader::checkpoint_reader(std::unique_ptr<stores::source> file, std::
 bool checkpoint_reader::is_outdated(const any_store& store, std::string_view name) const {
   try {
     static_cast<void>(opened_->from->open(index_file));  // is removed first
-    return read_index(*store.open(name)).shards != opened_->index.shards;
+    return read_index(*store.open(name), index_part::metadata).shards != opened_->index.shards;
   } catch (const error& cause) {
     return cause.code() == errc::not_found;
   }

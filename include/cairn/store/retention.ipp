@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "cairn/core/float_bits.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/retention.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -25,7 +25,7 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/shard.hpp"
 
 namespace cairn::inline v0_1::detail {

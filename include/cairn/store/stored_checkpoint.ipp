@@ -153,7 +153,7 @@ stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
   const bool is_known = texts != nullptr && texts->contains(name);
   const auto from = with_newest(store, name, [&](const auto& newest) {
     opened.index = is_known ? parse_index(texts->find(name)->second, sentence({newest->location(), "/", index_file}))
-                            : read_index(*newest, index_part::all);
+                            : read_index(*newest);
     return newest;
   });
   opened.from = from;

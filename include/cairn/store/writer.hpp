@@ -42,12 +42,6 @@ struct shard_record {
 /// errc::corrupt names `origin`.
 [[nodiscard]] shard_record read_shard_record(std::string_view text, std::string_view origin);
 
-/// Losses by path, as JSON text.
-[[nodiscard]] std::string write_losses(const std::map<std::string, loss>& lost);
-
-/// errc::corrupt names `origin`.
-[[nodiscard]] std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin);
-
 /// What a checkpoint contains.
 struct checkpoint_spec {
   std::span<const leaf> leaves;
@@ -68,9 +62,9 @@ struct written_checkpoint {
 
 struct new_shard;
 
-/// Writes a checkpoint, a few shards at a time, in place of an older one of that name. Destroyed before `commit`, it
-/// leaves nothing. Takes a few MiB per thread beyond the state. Errors: what the store throws; errc::invalid also for a
-/// path that is not UTF-8, and for a piece that is not part of its leaf. For one thread at a time.
+/// Writes the newest publication of a checkpoint, a few shards at a time. Destroyed before `commit`, it leaves nothing.
+/// Takes a few MiB per thread beyond the state. Errors: what the store throws; errc::invalid also for a path that is
+/// not UTF-8, and for a piece that is not part of its leaf. For one thread at a time.
 class checkpoint_writer {
  public:
   /// For checkpoint `name` of `shards` shards in all, of which this writer adds those from `first` on. `spec` must

@@ -11,7 +11,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/leaf_text.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/order.hpp"
+#include "cairn/system/sort.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"
@@ -69,12 +69,6 @@ std::string write_shard_record(const shard_record& record) { return to_json(reco
 
 shard_record read_shard_record(std::string_view text, std::string_view origin) {
   return from_json<shard_record>(text, origin);
-}
-
-std::string write_losses(const std::map<std::string, loss>& lost) { return to_json(lost); }
-
-std::map<std::string, loss> read_losses(std::string_view text, std::string_view origin) {
-  return from_json<std::map<std::string, loss>>(text, origin);
 }
 
 /// A shard that is being written.
@@ -205,7 +199,6 @@ void checkpoint_writer::add(std::span<const std::vector<write_piece>> shards, st
 
   // 2. Write the files, a few at a time: each is open until it is written.
   constexpr std::size_t most_open = 64;
-  if (!transaction_) transaction_ = store_.begin(name_);
   const std::uint64_t total = index_.total_size + later_bytes;
   for (std::size_t first = 0; first < made.size(); first += most_open)
     write_files(std::span(made).subspan(first, std::min(most_open, made.size() - first)), total);

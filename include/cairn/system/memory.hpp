@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,28 @@ inline std::string system_root;
 /// Bytes that this process can allocate just now without swap: what the machine has left, or its cgroups. Other
 /// processes may take them, too.
 [[nodiscard]] memory_left memory_left_now();
+
+/// Which part of a save fits into the memory that is left, and why not all of it.
+struct memory_fit {
+  double part = 1;
+  std::string reason{};
+};
+
+/// What part of `divisible` bytes fits into the memory that is left beside `fixed` bytes; nothing if all fits. A save
+/// may take 7/8 of what is left; a part, half of what `fixed` leaves. `there`: bytes that are allocated already. Less
+/// than 1 MiB is not looked at. errc::no_memory if not even a part of 1 MiB fits.
+[[nodiscard]] std::optional<memory_fit> fit_memory(std::uint64_t divisible, std::uint64_t fixed, std::uint64_t there);
+
+/// Into how many parts a save is cut of which `fit.part` fits at a time.
+[[nodiscard]] inline std::size_t number_of_parts(const memory_fit& fit) noexcept {
+  return static_cast<std::size_t>(1 / fit.part) + 1;
+}
+
+/// errc::no_memory: a copy of that many bytes takes more than 7/8 of what is left. Less than 1 MiB is not looked at.
+void require_memory_to_copy(std::uint64_t bytes);
+
+/// Bytes that a merge may make at a time: it holds as many that they are made from.
+[[nodiscard]] inline std::uint64_t memory_to_merge() { return memory_left_now().bytes / 2; }
 
 /// A range of addresses.
 struct memory_range {

@@ -108,6 +108,29 @@ memory_left memory_left_now() {
   return machine != 0 && machine < least.bytes ? memory_left{machine, "the machine (MemAvailable)"} : least;
 }
 
+inline constexpr std::uint64_t least_measured_bytes = std::uint64_t{1} << 20U;
+
+std::optional<memory_fit> fit_memory(std::uint64_t divisible, std::uint64_t fixed, std::uint64_t there) {
+  if (divisible - there + fixed < least_measured_bytes) return std::nullopt;
+  auto left = memory_left_now();
+  left.bytes += std::min(there, no_limit - left.bytes);
+  const auto size = static_cast<double>(divisible), beside = static_cast<double>(fixed);
+  const auto have = static_cast<double>(left.bytes);
+  if (size + beside <= have / 8 * 7) return std::nullopt;
+  const auto why =
+      sentence({"the save needs ", divisible + fixed, " bytes of memory, and ", left.of, " leaves ", left.bytes});
+  const auto part = (have - beside) / 2;
+  if (part < least_measured_bytes) fail(errc::no_memory, {why, "; give the job more memory"});
+  return memory_fit{part / size, why};
+}
+
+void require_memory_to_copy(std::uint64_t bytes) {
+  if (bytes < least_measured_bytes) return;
+  if (const auto left = memory_left_now(); bytes > left.bytes / 8 * 7)
+    fail(errc::no_memory, {"a copy of its elements needs ", bytes, " bytes of memory, and ", left.of, " leaves ",
+                           left.bytes, "; give the job more memory"});
+}
+
 std::vector<memory_range> join_ranges(std::vector<memory_range> ranges, std::uintptr_t gap) {
   std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
   std::vector<memory_range> joined;

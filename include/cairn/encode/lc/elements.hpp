@@ -81,7 +81,7 @@ inline void store_floats(dtype type, const float* in, std::size_t n, std::byte* 
 }
 
 /// The real elements of a piece, and the same elements as a reader restores them from the parent (`tracked`). As
-/// floats, and in the kernels (simd/buckets.hpp, simd/symbols.hpp), these are `u` and `a`; `b` is what a reader will
+/// floats, and in the kernels (simd/lc_kernels.hpp), these are `u` and `a`; `b` is what a reader will
 /// restore from this checkpoint.
 struct delta_view {
   dtype type{};
