@@ -164,9 +164,11 @@ TEST_CASE("containers that are saved as copies ask for the memory of these") {
   struct table {
     std::unordered_map<std::uint64_t, std::uint32_t> values;
     std::vector<bool> used;
+    std::vector<std::vector<float>> small;
   } state;
   for (std::uint64_t i = 0; i < mebibyte; ++i) state.values.emplace(i, 1);
   state.used.resize(3 * mebibyte, true);
+  state.small.resize(mebibyte / 16, std::vector<float>(16, 1));
   const machine here;
   const cairn::stores::memory store;
   cairn::checkpointer run(store, {.when = cairn::policies::every_steps{1}});
@@ -179,6 +181,12 @@ TEST_CASE("containers that are saved as copies ask for the memory of these") {
     here.cgroup_leaves(2 * mebibyte);
     part = "used";
   }
+  SECTION("small objects, whose arrays are joined") {
+    state.values.clear();
+    state.used.clear();
+    here.cgroup_leaves(2 * mebibyte);
+    part = "small";
+  }
   const auto failure = sample::failure_of([&] { std::ignore = run.step(state, {.step = 2}); });
   CHECK(failure.code == cairn::errc::no_memory);
   CHECK(failure.says(part + ": a copy of its elements needs"));
@@ -186,6 +194,7 @@ TEST_CASE("containers that are saved as copies ask for the memory of these") {
   CHECK(run.restore(state)->step == 1);  // prepares nothing
   CHECK(state.values.size() == mebibyte);
   CHECK(state.used.size() == 3 * mebibyte);
+  CHECK(state.small.back().size() == 16);
 }
 
 TEST_CASE("not even a part fits: an error, and nothing is left behind") {

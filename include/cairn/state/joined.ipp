@@ -10,6 +10,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/state/joined.hpp"
 #include "cairn/state/walk_sequence.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -122,6 +123,10 @@ void column_joiner::copy(void* object, const copy_operations& how) {
 
 void column_joiner::reserve() {
   const auto all = [&](std::size_t size) { return size / fewest_joined * objects_ * 17 / 16; };
+  std::uint64_t bytes = 0;
+  for (const joined_column& each : columns_)
+    bytes += all(each.bytes.size()) + all(each.ends.size()) * sizeof(std::uint64_t);
+  call_adapter(*this, [&] { require_memory_to_copy(bytes); });
   for (joined_column& each : columns_) {
     each.bytes.reserve(all(each.bytes.size()));
     each.ends.reserve(all(each.ends.size()));
@@ -169,14 +174,20 @@ bool describer::add_joined(std::uint64_t count, const std::function<void(column_
   const std::size_t visits = shared_.visits(), depth = at_.lengths.size(), path_size = at_.path.size();
   column_joiner joiner(at_, count, owners_.empty() && temporaries_ == 0 ? &shared_ : nullptr);
   const auto all = std::make_shared<std::vector<joined_column>>();
-  try {
-    walk_objects(joiner);
-    *all = joiner.take();
-  } catch (...) {  // the walk of each object throws it again, and knows the path
+  const auto give_up = [&] {  // the walk of each object throws it again, and knows the path
     at_.path.resize(path_size);
     at_.lengths.resize(depth);
     at_.shape.clear();
     at_.strides.clear();
+  };
+  try {
+    walk_objects(joiner);
+    *all = joiner.take();
+  } catch (const error& cause) {
+    if (cause.code() == errc::no_memory) throw;
+    give_up();
+  } catch (...) {
+    give_up();
   }
   at_.common_dimensions = 0;
   if (all->empty()) {
