@@ -29,7 +29,8 @@ struct scheduler_job {
 struct directory_options {
   bool durable = true;  ///< publishing waits for the disk; new files are written with direct I/O
   /// How long the owner of another host must be silent before it counts as dead, above 0; the owner renews its lock
-  /// four times per lease. On one host a dead owner is noticed at once.
+  /// four times per lease, which has to be longer than clients of the file system keep attributes (NFS and sshfs: some
+  /// seconds). On one host a dead owner is noticed at once.
   std::chrono::milliseconds lease{60'000};
   scheduler_job job = scheduler_job::of_environment();  ///< whose earlier starts are dead
 };
