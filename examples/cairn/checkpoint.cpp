@@ -50,6 +50,8 @@ std::string structure_text(const cairn::detail::structure_entry& entry) {
   switch (entry.what) {
     case kind::size:
       return count_text(entry.number, "object");
+    case kind::rows:
+      return count_text(entry.number, "joined object");
     case kind::keys:
       return "keys " + joined();
     case kind::engaged:
