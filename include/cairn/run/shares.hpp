@@ -287,7 +287,7 @@ class share_planner {
     for (std::size_t rank = 0; rank < samples.size(); ++rank) {
       const auto hash = i < samples[rank].size() ? samples[rank][i] : 0;
       if (has_most ? hash != common->first : said.insert(hash).second)
-        if (listed++ < most_ranks) text += " " + std::to_string(rank);
+        if (listed++ < most_ranks) text.append(" ").append(std::to_string(rank));
     }
     if (listed > most_ranks) text += " and " + std::to_string(listed - most_ranks) + " more";
   }
