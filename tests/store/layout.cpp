@@ -279,12 +279,6 @@ TEST_CASE("the key of a slice names its elements") {
 
 using namespace cairn::detail;
 
-namespace {
-
-constexpr const encoding_info* none = nullptr;
-
-}  // namespace
-
 TEST_CASE("the encoding of a leaf has the bytes of all pieces, and the largest loss of each kind") {
   constexpr const encoding_info* none = nullptr;
   const encoding_info exact{"lossless", cairn::dtype::f32, {4}, false, {}};
