@@ -133,6 +133,8 @@ struct chunk {
 /// Few enough bytes to stay in a thread's cache, and for direct I/O enough to be worth a device call. Whole blocks.
 inline constexpr std::uint64_t cached_chunk = std::uint64_t{256} << 10U, direct_chunk = std::uint64_t{2} << 20U;
 static_assert(cached_chunk % block_bytes == 0 && direct_chunk % block_bytes == 0);
+/// Threads that write less into the page cache cost more, for the lock of the file, than they gain.
+inline constexpr std::uint64_t cached_per_thread = std::uint64_t{16} << 20U;
 
 /// Hashes a chunk and writes it from where it lies. What may still change, and what the sink needs aligned, is copied
 /// before: what is written has its checksum.
@@ -338,11 +340,15 @@ void checkpoint_writer::write_data(std::span<new_shard> shards, std::uint64_t to
   }
   const auto chunk_bytes = is_aligned ? direct_chunk : cached_chunk;
   std::vector<chunk> chunks;
+  std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const std::uint64_t size = shards[i].layout.header.data_bytes;
+    bytes += size;
     for (std::uint64_t at = 0; at < size; at += chunk_bytes)
       chunks.push_back({i, at, std::min(at + chunk_bytes, size)});
   }
+  if (spec_.threads == 0 && !is_aligned)
+    threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, 1 + bytes / cached_per_thread));
   // By turns from all shards: threads that write into one file wait for each other.
   const auto by_turns = [](const chunk& a, const chunk& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.shard < b.shard;
