@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include <time.h>
-
 #include "codecs/data_sets.hpp"
 #include "codecs/method.hpp"
+#include "common/clock.hpp"
 #include "common/interleave.hpp"
 #include "common/settle.hpp"
 #include "common/statistics.hpp"
@@ -68,14 +67,9 @@ struct patience {
 /// an idle machine, and on a busy one how often another program got the core.
 template <class Work>
 [[nodiscard]] double cpu_seconds_of(Work&& work) {
-  const auto now = [] {
-    timespec time{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-  };
-  const double begin = now();
+  const double begin = thread_cpu_seconds();
   work();
-  return now() - begin;
+  return thread_cpu_seconds() - begin;
 }
 
 /// Something that measures itself once per call.

@@ -7,8 +7,6 @@
 #include <map>
 #include <stdexcept>
 
-#include <time.h>
-
 #include <cereal/archives/binary.hpp>
 #include <cereal/types/map.hpp>
 #include <cereal/types/string.hpp>
@@ -16,6 +14,7 @@
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
+#include "common/clock.hpp"
 #include "common/statistics.hpp"
 #include "save_load/method.hpp"
 
@@ -38,14 +37,9 @@ void serialize(Archive& archive, transition& t) {
 /// CPU seconds of all threads of this process that `work()` takes.
 template <class Work>
 double cpu_seconds_of(const Work& work) {
-  const auto now = [] {
-    timespec at{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &at);
-    return static_cast<double>(at.tv_sec) + 1e-9 * static_cast<double>(at.tv_nsec);
-  };
-  const double begin = now();
+  const double begin = process_cpu_seconds();
   work();
-  return now() - begin;
+  return process_cpu_seconds() - begin;
 }
 
 double bytes_of(const fs::path& path) {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/run/progress.hpp"
 
-#include <memory>
 #include <thread>
 #include <vector>
 
-#include "cairn/report.hpp"
 #include "catch.hpp"
-#include "store/sample.hpp"
 
-using cairn::save_handle;
 using cairn::detail::run_record;
-using cairn::detail::save_result;
 using kind = cairn::event::kind;
 
 TEST_CASE("events come one at a time, and progress only grows within a save") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Joins the arrays of many small objects into columns, and divides columns into the arrays of objects. Each array of an
-// object is a column, which is found by its path in the object: its rows are those of all objects, one after the other.
+// object is a column, which is found by its path in the object: its rows are those of all objects, in their order.
 // Of a container in the object, the column `<path>.ends` has the number of elements up to the end of each, and the
 // elements are the objects of further columns at `<path>.value` (of a string: `<path>.text`); of an optional,
 // `<path>.engaged` tells which have a value.
@@ -136,7 +136,7 @@ class column_joiner final : public column_walker {
   void object(void* object, walk_function walk) {
     visit(object);
     walk(*this, object);
-    if (++walked_ == fewest_joined) reserve();
+    count_object();
   }
   /// An entry of a map.
   void entry(std::string_view key, void* value, walk_function walk);
@@ -159,8 +159,8 @@ class column_joiner final : public column_walker {
     most_bytes_ -= bytes;
   }
 
-  /// Memory for all objects, as the first ones need it.
-  void reserve();
+  /// After the first ones, allocates memory for all objects, as these need it.
+  void count_object();
 
   std::uint64_t objects_;
   std::uint64_t most_bytes_;  // that may follow

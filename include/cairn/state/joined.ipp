@@ -121,7 +121,8 @@ void column_joiner::copy(void* object, const copy_operations& how) {
   --copies_;
 }
 
-void column_joiner::reserve() {
+void column_joiner::count_object() {
+  if (++walked_ != fewest_joined) return;
   const auto all = [&](std::size_t size) { return size / fewest_joined * objects_ * 17 / 16; };
   std::uint64_t bytes = 0;
   for (const joined_column& each : columns_)
@@ -138,7 +139,7 @@ void column_joiner::entry(std::string_view key, void* value, walk_function walk)
     contiguous(nullptr, key.size(), const_cast<char*>(key.data()), contiguous_container<std::string>::operations, {});
   });
   part("value", value, walk);
-  if (++walked_ == fewest_joined) reserve();
+  count_object();
 }
 
 std::vector<joined_column> column_joiner::take() {

@@ -40,7 +40,7 @@ std::optional<joined_columns> column_matcher::match(const std::function<void(col
 }
 
 /// A key of a map, which is stored as its text.
-void walk_key(walker& w, void* text) {
+inline void walk_key(walker& w, void* text) {
   contiguous_container<std::string>::walk_all(w, *static_cast<std::string*>(text));
 }
 
