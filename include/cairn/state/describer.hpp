@@ -3,14 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,109 +78,50 @@ class position_index {
   std::size_t size_ = 0;
 };
 
-/// Precondition: fewer than 2^32 paths.
-class path_list {
- public:
-  /// The path of an entry.
-  void add(std::string_view path) {
-    text_ += path;
-    ends_.push_back(text_.size());
-  }
-  /// The path of a leaf.
-  void add_leaf(std::string_view path) {
-    leaves_.push_back(static_cast<std::uint32_t>(ends_.size()));
-    add(path);
-  }
-
-  [[nodiscard]] std::size_t size() const noexcept { return ends_.size(); }
-  [[nodiscard]] std::size_t bytes() const noexcept { return text_.size(); }
-  /// Memory for that many paths, and bytes of all of them.
-  void reserve(std::size_t paths, std::size_t bytes) {
-    text_.reserve(bytes);
-    ends_.reserve(paths);
-    leaves_.reserve(paths);
-  }
-  /// Valid until the next path is added.
-  [[nodiscard]] std::string_view operator[](std::size_t i) const noexcept {
-    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
-    return std::string_view(text_).substr(begin, ends_[i] - begin);
-  }
-
-  /// A path that two leaves have, if there is one. O(n).
-  [[nodiscard]] std::optional<std::string_view> find_duplicate_leaf() const {
-    position_index seen(leaves_.size());
-    std::array<std::size_t, 16> hashes{};  // of the next leaves, whose slots are loaded together
-    for (std::size_t first = 0; first < leaves_.size(); first += hashes.size()) {
-      const std::size_t count = (std::min)(hashes.size(), leaves_.size() - first);
-      for (std::size_t i = 0; i < count; ++i) {
-        hashes[i] = std::hash<std::string_view>{}((*this)[leaves_[first + i]]);
-        seen.prefetch(hashes[i]);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t leaf = leaves_[first + i];
-        const std::string_view path = (*this)[leaf];
-        if (seen.find_or_add(hashes[i], leaf, [&](std::uint32_t other) { return (*this)[other] == path; }) != leaf)
-          return path;
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  std::string text_;
-  std::vector<std::size_t> ends_;      // of each path in `text_`
-  std::vector<std::uint32_t> leaves_;  // the positions of their paths
-};
-
-/// Collects the shared objects of a state while it is described, in the order of the walk. Two pointers share an object
-/// if they lead to the same whole object: to one address and one type. A load could not share memory in other ways:
-/// `refuse_overlaps` finds pointers to a part of a shared object, and pointers to a part of the state. It does not look
-/// into containers that are saved as copies, such as sets and vectors of strings.
+/// The shared objects of a state. Two pointers share an object if they lead to the same whole object: to one address and
+/// one type. A load could not share memory in other ways.
 class shared_objects {
  public:
-  /// `paths`: those of the leaves and entries so far, in the order of the walk.
-  explicit shared_objects(const path_list& paths) noexcept : paths_(paths) {}
+  struct shared {
+    std::string path;  ///< of the pointer that led to it first
+    const type_id* type = nullptr;
+    std::shared_ptr<void> object{};  ///< kept, so that no other object takes its address
+  };
+  using map = std::map<const std::byte*, shared>;
 
-  /// A part of the state, which is at a path of `path_size` characters. Its leaves and entries follow.
-  void visit(const void* object, std::size_t path_size) {
-    visits_.push_back({object, static_cast<std::uint32_t>(paths_.size()), static_cast<std::uint32_t>(path_size)});
-  }
-
-  /// The number of parts so far, and: forgets those after that many.
-  [[nodiscard]] std::size_t visits() const noexcept { return visits_.size(); }
-  void forget(std::size_t visits) { visits_.resize(visits); }
-
-  /// The path that led to the object first; empty if it is this one. The walk of the object then follows, with `leaves`
-  /// leaves before it, and ends with `end`. Keeps the object.
-  std::string_view begin(const std::string& path, const found_object& found, std::shared_ptr<void> object,
-                         std::size_t leaves);
-  void end(std::size_t leaves);
-
-  /// errc::invalid: a shared object is also part of another, with both paths. O(n log m) for n parts, m shared objects.
-  void refuse_overlaps(const std::vector<leaf>& leaves) const;
+  /// The path of the pointer that led to the object first; empty if it is this one. errc::invalid: another object is at
+  /// its address.
+  std::string_view add(const std::string& path, const found_object& found, std::shared_ptr<void> object);
+  [[nodiscard]] const map& all() const noexcept { return all_; }
 
  private:
-  struct visited {
-    const void* object;
-    std::uint32_t first_path;  // index in `paths_` of the first path in it
-    std::uint32_t path_size;
-  };
-  struct shared {
-    std::string path;
-    const type_id* type = nullptr;
-    std::size_t first_visit = 0, last_visit = 0;  // of its walk: [first, last)
-    std::size_t first_leaf = 0, last_leaf = 0;
-    std::shared_ptr<void> object{};  // kept, so that no other object takes its address
-  };
-  using shared_map = std::map<const std::byte*, shared>;
+  map all_;
+};
 
-  [[nodiscard]] std::string path_of(const visited& part) const;
-  [[noreturn]] static void fail_overlap(const std::string& path, std::string_view other);
+/// Walks a state that has shared objects once more, and throws errc::invalid if one of them is also part of another
+/// object. It does not look into containers that are saved as copies, such as sets and vectors of strings.
+class shared_part_search final : public walker {
+ public:
+  shared_part_search(walk_position& at, const shared_objects::map& all);
 
-  const path_list& paths_;
-  std::vector<visited> visits_;
-  shared_map objects_;
-  std::vector<shared*> open_;  // whose walks have not ended
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
+  void shared_end() override { open_.pop_back(); }
+  pointee_answer pointee(const found_object& found) override;
+  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
+  void begin_temporary() noexcept override { ++temporaries_; }
+  void end_temporary() noexcept override { --temporaries_; }
+
+ private:
+  void add(memory_view view, const device_copies* device) override;
+  void visit(const void* object) override;
+  [[nodiscard]] bool is_open(const shared_objects::shared& object) const {
+    return std::find(open_.begin(), open_.end(), &object) != open_.end();
+  }
+
+  const shared_objects::map& all_;
+  std::vector<const shared_objects::shared*> open_;  // in which the walk is
+  std::set<const void*> visited_;
+  unsigned temporaries_ = 0;  // objects that exist only for the moment
 };
 
 /// Arrays that have been described already: finds the leaf of one by its memory.
@@ -204,20 +144,13 @@ class array_index {
   position_index positions_;
 };
 
-struct description_size {
-  std::size_t leaves = 0, paths = 0;
-  std::size_t bytes = 0;  ///< of the paths
-};
-
 class column_joiner;  // joined.hpp
 
 class describer final : public walker {
  public:
-  /// `expected`: memory is allocated for that much at once.
-  explicit describer(walk_position& at, const description_size& expected = {})
-      : walker(at), array_leaves_(expected.leaves) {
-    result_.leaves.reserve(expected.leaves);
-    paths_.reserve(expected.paths, expected.bytes);
+  /// Memory is allocated for `leaves` leaves at once.
+  explicit describer(walk_position& at, std::size_t leaves = 0) : walker(at), array_leaves_(leaves) {
+    result_.leaves.reserve(leaves);
   }
 
   void versioned(void* object, const version_operations& how) override;
@@ -227,7 +160,6 @@ class describer final : public walker {
   presence optional(bool engaged) override;
   pointee_answer pointee(const found_object& found) override;
   shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  void shared_end() override { shared_.end(result_.leaves.size()); }
   alternative_answer alternative(std::uint64_t index, std::uint64_t count) override;
   void map(void* object, const map_operations& how) override;
   std::uint64_t saved_ranks(bool takes_all) override;
@@ -236,19 +168,13 @@ class describer final : public walker {
   void begin_temporary() noexcept override { ++temporaries_; }
   void end_temporary() noexcept override { --temporaries_; }
 
-  [[nodiscard]] description_size size() const noexcept {
-    return {result_.leaves.size(), paths_.size(), paths_.bytes()};
-  }
-  /// The description of the whole state. errc::invalid: two leaves have one path; a part of a shared object is
-  /// elsewhere in the state, too.
+  [[nodiscard]] const shared_objects::map& shared_objects_found() const noexcept { return shared_.all(); }
+  /// The description of the whole state. errc::invalid: two leaves have one path.
   [[nodiscard]] description finish();
 
  private:
   /// Adds a leaf; or a `same` entry, if its memory is an earlier leaf's. Copies an array on a device to the host.
   void add(memory_view view, const device_copies* device) override;
-  void visit(const void* object) override {
-    if (owners_.empty() && temporaries_ == 0) shared_.visit(object, at_.path.size());
-  }
   /// Describes `count` objects, which `walk_objects` walks, in columns. False: they are too few, or no columns.
   bool add_joined(std::uint64_t count, const std::function<void(column_joiner&)>& walk_objects);
   void add_leaf(memory_view view, std::shared_ptr<const void> owner, std::shared_ptr<const box_place> place = {});
@@ -265,8 +191,7 @@ class describer final : public walker {
   unsigned temporaries_ = 0;                               // that are open
   std::vector<std::shared_ptr<void>> shared_temporaries_;  // kept, so that no other object gets their address
   array_index array_leaves_;
-  path_list paths_;
-  shared_objects shared_{paths_};
+  shared_objects shared_;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -16,37 +16,19 @@
 
 namespace cairn::inline v0_1::detail {
 
-std::string_view shared_objects::begin(const std::string& path, const found_object& found, std::shared_ptr<void> object,
-                                       std::size_t leaves) {
-  const auto [at, first] = objects_.try_emplace(static_cast<const std::byte*>(found.address));
-  if (!first && *at->second.type != *found.type) fail_overlap(path, at->second.path);
-  if (!first) return at->second.path;
-  at->second = {.path = path,
-                .type = found.type,
-                .first_visit = visits_.size(),
-                .first_leaf = leaves,
-                .object = std::move(object)};
-  open_.push_back(&at->second);
-  return {};
-}
-
-void shared_objects::end(std::size_t leaves) {
-  open_.back()->last_visit = visits_.size();
-  open_.back()->last_leaf = leaves;
-  open_.pop_back();
-}
-
-std::string shared_objects::path_of(const visited& part) const {
-  if (part.path_size == 0) return "value";
-  const std::string_view inside = part.first_path < paths_.size() ? paths_[part.first_path] : std::string_view();
-  return std::string(inside.substr(0, part.path_size));
-}
-
-void shared_objects::fail_overlap(const std::string& path, std::string_view other) {
+[[noreturn]] inline void fail_overlap(const std::string& path, std::string_view other) {
   fail(errc::invalid,
        {"the object behind the shared pointer ", path, " is also at ", other,
         " or a part of it, which a load could not share again; leave one of them out of the state, or point to the "
         "whole object"});
+}
+
+std::string_view shared_objects::add(const std::string& path, const found_object& found, std::shared_ptr<void> object) {
+  const auto [at, first] = all_.try_emplace(static_cast<const std::byte*>(found.address));
+  if (!first && *at->second.type != *found.type) fail_overlap(path, at->second.path);
+  if (!first) return at->second.path;
+  at->second = {path, found.type, std::move(object)};
+  return {};
 }
 
 /// Whether an element of the strided view, of the dimensions from `d` on, begins in [begin, end).
@@ -58,36 +40,46 @@ inline bool has_element_in(const memory_view& view, std::size_t d, const std::by
   return false;
 }
 
-void shared_objects::refuse_overlaps(const std::vector<leaf>& leaves) const {
-  const shared* before = nullptr;
+shared_part_search::shared_part_search(walk_position& at, const shared_objects::map& all) : walker(at), all_(all) {
+  const shared_objects::shared* before = nullptr;
   const std::byte* end = nullptr;
-  for (const auto& [address, object] : objects_) {
+  for (const auto& [address, object] : all_) {
     if (before && address < end) fail_overlap(object.path, before->path);
     before = &object;
     end = address + object.type->size;
   }
-  if (objects_.empty()) return;
-  for (std::size_t i = 0; i < visits_.size(); ++i) {
-    const auto* const address = static_cast<const std::byte*>(visits_[i].object);
-    const auto behind = objects_.upper_bound(address);
-    if (behind == objects_.begin()) continue;
-    const auto& [first, object] = *std::prev(behind);
-    const bool inside = object.first_visit <= i && i < object.last_visit;
-    if (address < first + object.type->size && !inside) fail_overlap(object.path, path_of(visits_[i]));
-  }
-  for (std::size_t i = 0; i < leaves.size(); ++i) {
-    const leaf& each = leaves[i];
-    if (each.owner || each.bytes() == 0) continue;
-    // A view of memory in a shared object is not a part of it, so only an array around the object is refused.
-    const auto [lowest, highest] = address_range(each);
-    for (auto at = objects_.lower_bound(lowest); at != objects_.end() && at->first < highest; ++at) {
-      const auto& [first, object] = *at;
-      const std::byte* const last = first + object.type->size;
-      const bool inside = object.first_leaf <= i && i < object.last_leaf;
-      const bool around = last <= highest && (lowest < first || last < highest);
-      if (!inside && around && (each.contiguous() || has_element_in(each, 0, each.memory, first, last)))
-        fail_overlap(object.path, each.path);
-    }
+}
+
+void shared_part_search::visit(const void* object) {
+  const auto* const address = static_cast<const std::byte*>(object);
+  const auto behind = all_.upper_bound(address);
+  if (temporaries_ > 0 || behind == all_.begin()) return;
+  const auto& [first, around] = *std::prev(behind);
+  if (address < first + around.type->size && !is_open(around)) fail_overlap(around.path, path());
+}
+
+pointee_answer shared_part_search::pointee(const found_object& found) {
+  visit(found.address);
+  return walker::pointee(found);
+}
+
+shared_answer shared_part_search::shared(const found_object& found, const std::shared_ptr<void>& /*object*/) {
+  const auto at = all_.find(static_cast<const std::byte*>(found.address));
+  if (at == all_.end() || !visited_.insert(found.address).second) return {};
+  open_.push_back(&at->second);
+  return {.what = presence::walk, .type = found.type};
+}
+
+void shared_part_search::add(memory_view view, const device_copies* device) {
+  if (device || temporaries_ > 0 || view.bytes() == 0) return;
+  // A view of memory in a shared object is not a part of it, so only an array around the object is refused.
+  const auto [lowest, highest] = address_range(view);
+  for (auto at = all_.lower_bound(lowest); at != all_.end() && at->first < highest; ++at) {
+    const auto& [first, object] = *at;
+    const std::byte* const last = first + object.type->size;
+    const bool around = last <= highest && (lowest < first || last < highest);
+    if (!around || is_open(object)) continue;
+    if (view.contiguous() || has_element_in(view, 0, view.memory, first, last)) fail_overlap(object.path, path());
   }
 }
 
@@ -111,7 +103,6 @@ inline std::shared_ptr<const box_place> own_part(memory_view& view, const box_pl
 void describer::add(memory_view view, const device_copies* device) {
   if (path() == "__metadata__")
     fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
-  paths_.add_leaf(path());
   auto place = at_.place;
   if (place) {
     if (element_count(place->whole) == 0) {  // all ranks have all of it
@@ -165,7 +156,6 @@ presence describer::optional(bool engaged) {
 }
 
 pointee_answer describer::pointee(const found_object& found) {
-  visit(found.address);
   note_pointee(found);
   return walker::pointee(found);
 }
@@ -174,7 +164,7 @@ shared_answer describer::shared(const found_object& found, const std::shared_ptr
   if (object) {
     if (temporaries_ > 0) shared_temporaries_.push_back(object);
     if (found.by->list) (void)stored_name(found);
-    const std::string_view first = shared_.begin(std::string(path()), found, object, result_.leaves.size());
+    const std::string_view first = shared_.add(std::string(path()), found, object);
     if (!first.empty()) {
       note({.what = structure_entry::kind::same, .text = std::string(first)});
       return {};
@@ -204,9 +194,7 @@ void describer::copy(void* object, const copy_operations& how) {
 }
 
 void describer::note(structure_entry entry) {
-  const auto [at, first] = result_.structure.try_emplace(std::string(path()), std::move(entry));
-  if (!first) fail_duplicate_path(path());
-  paths_.add(at->first);
+  if (!result_.structure.try_emplace(std::string(path()), std::move(entry)).second) fail_duplicate_path(path());
 }
 
 void describer::note_pointee(const found_object& found) {
@@ -224,8 +212,25 @@ std::string describer::stored_name(const found_object& found) const {
 }
 
 description describer::finish() {
-  if (const auto path = paths_.find_duplicate_leaf()) fail_duplicate_path(*path);
-  shared_.refuse_overlaps(result_.leaves);
+  std::vector<std::string_view> paths;  // of the arrays
+  paths.reserve(result_.leaves.size());
+  for (const leaf& each : result_.leaves) paths.emplace_back(each.path);
+  for (const auto& [path, entry] : result_.structure)
+    if (entry.what == structure_entry::kind::same) paths.emplace_back(path);
+  position_index seen(paths.size());
+  std::array<std::size_t, 16> hashes{};  // of the next paths, whose slots are loaded together
+  for (std::size_t first = 0; first < paths.size(); first += hashes.size()) {
+    const std::size_t count = std::min(hashes.size(), paths.size() - first);
+    for (std::size_t i = 0; i < count; ++i) {
+      hashes[i] = std::hash<std::string_view>{}(paths[first + i]);
+      seen.prefetch(hashes[i]);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::uint32_t>(first + i);
+      const auto is_same = [&](std::uint32_t other) { return paths[other] == paths[at]; };
+      if (seen.find_or_add(hashes[i], at, is_same) != at) fail_duplicate_path(paths[at]);
+    }
+  }
   return std::move(result_);
 }
 

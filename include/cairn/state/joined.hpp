@@ -117,13 +117,9 @@ class column_walker : public walker {
 /// A save: appends the arrays of each object to the columns.
 class column_joiner final : public column_walker {
  public:
-  /// `objects`: their number. `shared`: gets all parts of the objects; may be null.
-  column_joiner(walk_position& at, std::uint64_t objects, shared_objects* shared)
-      : column_walker(at),
-        objects_(objects),
-        most_bytes_(objects * most_joined_bytes),
-        shared_(shared),
-        path_size_(at.path.size()) {}
+  /// `objects`: their number.
+  column_joiner(walk_position& at, std::uint64_t objects)
+      : column_walker(at), objects_(objects), most_bytes_(objects * most_joined_bytes) {}
 
   void contiguous(void* container, std::uint64_t size, void* first, const contiguous_operations& how,
                   const size_limits& limits) override;
@@ -134,7 +130,6 @@ class column_joiner final : public column_walker {
   void copy(void* object, const copy_operations& how) override;
 
   void object(void* object, walk_function walk) {
-    visit(object);
     walk(*this, object);
     count_object();
   }
@@ -147,9 +142,6 @@ class column_joiner final : public column_walker {
 
  private:
   void add(memory_view view, const device_copies* device) override;
-  void visit(const void* object) override {
-    if (shared_ && copies_ == 0) shared_->visit(object, path_size_);
-  }
   [[nodiscard]] std::size_t find_or_add(kind what);
   template <class Action>
   void with_outer(std::size_t column, const Action& walk);
@@ -167,8 +159,6 @@ class column_joiner final : public column_walker {
   std::uint64_t walked_ = 0;
   std::size_t outer_ = catalog::npos;  // the column of the container that the current object is in
   std::size_t inner_ = catalog::npos;  // that of the current object
-  shared_objects* shared_;
-  std::size_t path_size_;
 };
 
 /// A load: finds the columns for the parts of one object, which stands for all.

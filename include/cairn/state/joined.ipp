@@ -116,9 +116,7 @@ void column_joiner::content(void* object, const content_operations& how) {
 
 void column_joiner::copy(void* object, const copy_operations& how) {
   const std::shared_ptr<void> copy(how.take(object), how.destroy);
-  ++copies_;
   how.walk_copy(*this, copy.get());
-  --copies_;
 }
 
 void column_joiner::count_object() {
@@ -172,8 +170,8 @@ std::vector<joined_column> column_joiner::take() {
 
 bool describer::add_joined(std::uint64_t count, const std::function<void(column_joiner&)>& walk_objects) {
   if (count < fewest_joined || !at_.shape.empty()) return false;
-  const std::size_t visits = shared_.visits(), depth = at_.lengths.size(), path_size = at_.path.size();
-  column_joiner joiner(at_, count, owners_.empty() && temporaries_ == 0 ? &shared_ : nullptr);
+  const std::size_t depth = at_.lengths.size(), path_size = at_.path.size();
+  column_joiner joiner(at_, count);
   const auto all = std::make_shared<std::vector<joined_column>>();
   const auto give_up = [&] {  // the walk of each object throws it again, and knows the path
     at_.path.resize(path_size);
@@ -191,10 +189,7 @@ bool describer::add_joined(std::uint64_t count, const std::function<void(column_
     give_up();
   }
   at_.common_dimensions = 0;
-  if (all->empty()) {
-    shared_.forget(visits);
-    return false;
-  }
+  if (all->empty()) return false;
   note({.what = structure_entry::kind::rows, .number = count});
   owners_.push_back(all);
   const std::string path = std::exchange(at_.path, {});

@@ -22,17 +22,24 @@ any_state refer(const const_state& state) noexcept {
 namespace detail {
 
 description describe(any_state state, rank_info here, std::string_view checkpoint) {
-  // A trainer describes the same state again and again: containers that grow step by step would double the page faults.
-  thread_local description_size last;
+  thread_local std::size_t leaves_before = 0;  // a trainer describes the same state again and again
   walk_position at{here};
-  describer purpose(at, last);
-  try {
-    state.walk(purpose, const_cast<void*>(state.object));  // a describer changes nothing
-  } catch (...) {
-    throw error(as_error(std::current_exception(), {checkpoint, " cannot be saved: ", purpose.path()}));
+  const auto walk = [&](walker& by) {
+    try {
+      state.walk(by, const_cast<void*>(state.object));  // neither walker changes anything
+    } catch (...) {
+      throw error(as_error(std::current_exception(), {checkpoint, " cannot be saved: ", by.path()}));
+    }
+  };
+  describer describes(at, leaves_before);
+  walk(describes);
+  description result = describes.finish();
+  leaves_before = result.leaves.size();
+  if (const auto& shared = describes.shared_objects_found(); !shared.empty()) {
+    shared_part_search search(at, shared);
+    walk(search);
   }
-  last = purpose.size();
-  return purpose.finish();
+  return result;
 }
 
 }  // namespace detail
