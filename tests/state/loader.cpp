@@ -98,13 +98,13 @@ using keyed = std::map<std::string, std::vector<int>>;
 
 }  // namespace
 
-TEST_CASE("a value loads as an optional, a pointer or a container of one element, and the reverse") {
+TEST_CASE("a value loads as an optional or a pointer, one of fixed layout as a container of one, and the reverse") {
   load_each_as_each<float, float, std::optional<float>, std::unique_ptr<float>, std::shared_ptr<float>,
                     std::vector<float>, std::array<float, 1>, std::list<float>>(3.5F, 1.25F);
   load_each_as_each<flat_record, flat_record, std::optional<flat_record>, std::vector<flat_record>,
                     std::array<flat_record, 1>, std::unique_ptr<flat_record>>({5, 6}, {7, 8});
-  load_each_as_each<layer, layer, std::optional<layer>, std::unique_ptr<layer>, std::shared_ptr<layer>,
-                    std::vector<layer>, std::list<layer>>({{5, 6}, "conv", 7}, {{1}, "", 0});
+  load_each_as_each<layer, layer, std::optional<layer>, std::unique_ptr<layer>, std::shared_ptr<layer>>(
+      {{5, 6}, "conv", 7}, {{1}, "", 0});
   load_each_as_each<std::string, std::string, std::optional<std::string>, std::unique_ptr<std::string>>("text",
                                                                                                         "other");
   load_each_as_each<keyed, keyed, std::optional<keyed>, std::unique_ptr<keyed>>({{"a", {1, 2}}, {"b", {}}},
@@ -136,7 +136,7 @@ TEST_CASE("no object and several objects do not load as one: one problem, which 
   CHECK(problem<float>(std::optional<float>()) == begin + null + end);
   CHECK(problem<layer>(std::optional<layer>()) == begin + null + end);
   CHECK(problem<layer>(std::shared_ptr<layer>()) == begin + null + end);
-  for (const std::size_t count : {0U, 2U})
+  for (const std::size_t count : {0U, 1U, 2U})
     CHECK(problem<layer>(std::vector<layer>(count)) ==
           begin + "is a container of " + std::to_string(count) +
               " objects in the checkpoint and one object in the state; leave it out with filter" + end);
@@ -149,12 +149,8 @@ TEST_CASE("no object and several objects do not load as one: one problem, which 
   CHECK(problem<keyed>(layer{}) == begin + other + end);
 }
 
-TEST_CASE("no object into a container makes it empty; not strict, an object keeps its value") {
-  state_of<std::optional<layer>> none;
-  const tests::kept kept(cairn::detail::describe(none));
-  state_of<std::vector<layer>> some{1, {layer{}, layer{}}, 2};
-  kept.load(some);
-  CHECK(some.field.empty());
+TEST_CASE("without strict, an object keeps its value where the checkpoint has none") {
+  const tests::kept kept(cairn::detail::describe(state_of<std::optional<layer>>{}));
   state_of<layer> one{9, {{7}, "kept", 7}, 9};
   const auto report = kept.load(one, {.strict = false, .rename = {}, .filter = {}});
   CHECK(one.field == layer{{7}, "kept", 7});
@@ -163,38 +159,16 @@ TEST_CASE("no object into a container makes it empty; not strict, an object keep
   CHECK(report.unexpected.empty());
 }
 
-TEST_CASE("an array of objects loads as a container, and the reverse, if the array has as many") {
-  const std::vector<layer> values{{{5, 6}, "conv", 7}, {{}, "", 8}};
-  const std::array<layer, 2> array{values[0], values[1]};
-  state_of<std::vector<layer>> container{};
-  tests::kept(cairn::detail::describe(state_of<std::array<layer, 2>>{1, array, 2})).load(container);
-  CHECK(container.field == values);
-  state_of<std::array<layer, 2>> fixed{};
-  const auto report = tests::kept(cairn::detail::describe(state_of<std::vector<layer>>{1, values, 2})).load(fixed);
-  CHECK(fixed.field == array);
-  CHECK(report.unexpected.empty());
-  state_of<std::array<layer, 1>> one{};
-  tests::kept(cairn::detail::describe(state_of<std::vector<layer>>{1, {values[0]}, 2})).load(one);
-  CHECK(one.field[0] == values[0]);
-
+TEST_CASE("an array of objects and a container of them do not load as each other") {
   const std::string begin = "kept does not fit the state: field ", end = ". Nothing was changed";
-  for (const std::size_t count : {0U, 3U})
+  for (const std::size_t count : {0U, 1U, 2U})
     CHECK(problem<std::array<layer, 2>>(std::vector<layer>(count)) ==
           begin + "is a container of " + std::to_string(count) +
               " objects in the checkpoint and an array of 2 in the state; make it a std::vector, or leave it out with "
               "filter" +
               end);
-}
-
-TEST_CASE("an array of objects and a container of one such array load as each other") {
-  const std::array<layer, 2> array{layer{{5, 6}, "conv", 7}, layer{{}, "", 8}};
-  state_of<std::vector<std::array<layer, 2>>> container{};
-  tests::kept(cairn::detail::describe(state_of<std::array<layer, 2>>{1, array, 2})).load(container);
-  REQUIRE(container.field.size() == 1);
-  CHECK(container.field[0] == array);
-  state_of<std::array<layer, 2>> fixed{};
-  tests::kept(cairn::detail::describe(container)).load(fixed);
-  CHECK(fixed.field == array);
+  CHECK(problem<std::vector<layer>>(std::array<layer, 2>{}) ==
+        begin + "is another kind of object in the checkpoint; leave it out with filter" + end);
 }
 
 TEST_CASE("a whole state of another kind is not left out with filter") {

@@ -488,13 +488,3 @@ TEST_CASE("a reshaped container keeps its size also if its members were renamed"
   kept.load(rows, {.rename = {}, .filter = {}, .reshape = [](std::string_view) { return cairn::reshaping::any; }});
   CHECK(rows.size() == 2);
 }
-
-TEST_CASE("one array of two names becomes a container of one under each") {
-  const std::vector<float> array{1, 2};
-  const tests::kept kept(cairn::detail::describe(cairn::const_state{{"x", array}, {"y", array}}));
-  std::vector<std::vector<float>> x, y;
-  cairn::state both{{"x", x}, {"y", y}};
-  kept.load(both);
-  CHECK(x == std::vector<std::vector<float>>{array});
-  CHECK(y == x);
-}

@@ -28,12 +28,8 @@ void checker::add(memory_view view, const device_copies* device) {
 }
 
 std::size_t checker::match_leaf(const memory_view& view) {
-  std::string stored = load_.stored.stored_path(path());
-  std::size_t index = load_.stored.use_leaf(stored);
-  if (index == catalog::npos && load_.stored.redirect_to_only_element(path())) {
-    stored = load_.stored.stored_path(path());
-    index = load_.stored.use_leaf(stored);
-  }
+  const std::string stored = load_.stored.stored_path(path());
+  const std::size_t index = load_.stored.use_leaf(stored);
   const bool is_accepted = load_.stored.accepts(stored);
   if (is_accepted && index == catalog::npos) {
     missing();

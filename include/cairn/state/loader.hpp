@@ -188,11 +188,10 @@ class loader : public walker {
   /// Loads numbers of `stored_type` at once, and gives each element at `memory` what `now(number, problem)` returns.
   template <class Now>
   void renumber(dtype type, void* memory, dtype stored_type, const Now& now);
-  /// Loads one object into another form of it: an object, a holder (an optional or a pointer) of one, or a container of
-  /// one. Redirects the path of the content, and returns an entry as the state's form has it; null if the forms do not
-  /// differ so. `found`: the entry that is stored, or null.
+  /// Loads an object into a holder (an optional or a pointer), or what a holder has into an object. Redirects the path
+  /// of the content, and returns an entry as the state's form has it; null if the forms do not differ so. `found`: the
+  /// entry that is stored, or null.
   const structure_entry* find_other_form(structure_entry::kind kind, const structure_entry* found);
-  [[nodiscard]] std::uint64_t elements_of_array();
   /// Whether the checkpoint has elements of the current container.
   [[nodiscard]] bool has_elements() const;
   /// The stored keys of a map; null: it keeps its own.

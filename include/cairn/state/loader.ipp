@@ -169,8 +169,7 @@ void loader::reject(const std::string& problem) {
 const structure_entry* loader::take_entry(structure_entry::kind kind) {
   using enum structure_entry::kind;
   stored_state& stored = load_.stored;
-  const structure_entry* found = stored.find_entry(path());
-  if (!found && stored.redirect_to_only_element(path())) found = stored.find_entry(path());
+  const structure_entry* const found = stored.find_entry(path());
   const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
   const bool fits =
       found && (found->what == kind || (is_of_pointer(kind) && (is_of_pointer(found->what) || found->what == same)));
@@ -187,43 +186,20 @@ const structure_entry* loader::take_entry(structure_entry::kind kind) {
 }
 
 const structure_entry* loader::find_other_form(structure_entry::kind kind, const structure_entry* found) {
-  using enum structure_entry::kind;
-  static const structure_entry one{.what = size, .number = 1}, no_object{.what = size, .number = 0},
-      some{.what = engaged, .number = 1};
+  static const structure_entry some{.what = structure_entry::kind::engaged, .number = 1};
   stored_state& stored = load_.stored;
-  const std::string at = at_.path, first = at + ".0", content = at + ".value";
-  const auto use_inner = [&](const std::string& inner) -> const structure_entry* {
-    const auto* const entry = stored.find_entry(inner);
-    if (!entry || entry->what != kind) return nullptr;
-    stored.use_entry(*found);
-    stored.use_entry(*entry);
-    stored.redirect(at, inner);
-    return entry;
-  };
-  const bool is_tied = found && found->what == same && kind == size;  // to an array at another path
-  if (!found || is_tied) {
-    if ((kind != engaged && kind != size) || !stored.has_part(at)) return nullptr;
-    if (is_tied) stored.use_entry(*found);
-    if (kind == size) stored.redirect(first, at);
-    return kind == size ? &one : &some;
+  if (kind == structure_entry::kind::engaged) {  // the checkpoint has only what the holder in the state holds
+    if (found) stored.note_content(at_.path);    // `found` is the entry of the content
+    return found || stored.has_part(at_.path) ? &some : nullptr;
   }
-  if (kind == engaged) {  // that is the entry of the content; or the content is an element, and has none
-    stored.note_content(at);
-    if (found->what == size && found->number == 1) {
-      stored.use_entry(*found);
-      stored.redirect(at, first);
-    }
-    return &some;
-  }
-  if (found->what == size && found->number == 1) return use_inner(first);
-  if (found->what != engaged) return nullptr;
-  if (found->number == 1)
-    if (const auto* const inner = use_inner(content)) return inner;
-  if (kind != size) return nullptr;
+  if (!found || *found != some) return nullptr;
+  const std::string content = at_.path + ".value";  // the state has only what the holder in the checkpoint holds
+  const auto* const entry = stored.find_entry(content);
+  if (!entry || entry->what != kind) return nullptr;
   stored.use_entry(*found);
-  if (found->number == 0) return &no_object;
-  stored.redirect(first, stored.find_entry(content) ? content : at);
-  return &one;
+  stored.use_entry(*entry);
+  stored.redirect(at_.path, content);
+  return entry;
 }
 
 const std::vector<std::string>* loader::find_keys() {

@@ -94,7 +94,6 @@ struct size_limits {
   std::uint64_t least = 0;
   std::uint64_t most = ~std::uint64_t{0};
   bool makes_elements = true;  ///< false: their type has no default constructor
-  bool elements_are_arrays = false;
 };
 
 /// The limits of a container that has `size` elements.
@@ -102,15 +101,14 @@ template <class T>
 [[nodiscard]] size_limits limits_of(const T& object, std::uint64_t size) {
   using element = typename T::value_type;
   constexpr auto how = resizing_of<T>();
-  constexpr bool arrays = is_std_array<element> || std::is_array_v<element>;
   if constexpr (how == resizing::none)
-    return {size, size, makeable<element>, arrays};
+    return {size, size, makeable<element>};
   else if constexpr (how == resizing::shrinks)
-    return {0, size, false, arrays};
+    return {0, size, false};
   else if constexpr (requires { object.max_size(); })
-    return {0, object.max_size(), true, arrays};
+    return {0, object.max_size(), true};
   else
-    return {0, ~std::uint64_t{0}, true, arrays};
+    return {0, ~std::uint64_t{0}, true};
 }
 
 /// Precondition: `size` is within `limits_of(object, its size)`. O(size).

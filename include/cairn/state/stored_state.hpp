@@ -50,8 +50,6 @@ class stored_state {
   /// redirects that part to the content.
   void note_content(std::string_view path) { content_paths_.try_emplace(std::string(path), redirected(path)); }
   void redirect_content(std::string_view path);
-  /// If `find_holder` finds a container of one element: redirects its path to that element. Returns whether it did.
-  bool redirect_to_only_element(std::string_view path);
 
   /// From now on the object at `path` is loaded from what is stored there, since it shares that object, and the walk
   /// comes to the other owner later, or never. Returns the entry there; null if a part of the state has loaded it, the
@@ -160,7 +158,6 @@ class size_probe final : public walker {
  private:
   void add(memory_view view, const device_copies* /*device*/) override {
     if (size_) return;
-    if (stored_.find_leaf(stored_.stored_path(path())) == catalog::npos) stored_.redirect_to_only_element(path());
     const std::string stored = stored_.stored_path(path());
     const std::size_t index = stored_.find_leaf(stored);
     if (index == catalog::npos || !stored_.accepts(stored)) return;

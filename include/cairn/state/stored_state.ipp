@@ -64,16 +64,6 @@ bool stored_state::is_same_object(std::string_view path) const {
   return entry && entry->what == structure_entry::kind::same && find_leaf(stored_path(path)) == catalog::npos;
 }
 
-bool stored_state::redirect_to_only_element(std::string_view path) {
-  const auto outer = find_holder(path);
-  if (outer.empty()) return false;
-  const auto* const entry = find_entry(outer);
-  if (entry->what != structure_entry::kind::size || entry->number != 1) return false;
-  use_entry(*entry);
-  redirect(outer, std::string(outer) + ".0");
-  return true;
-}
-
 std::span<const stored_leaf> stored_state::leaves_below(std::string_view stored) const {
   const auto first_from = [&](char after) {
     return std::ranges::lower_bound(from_.leaves, std::string(stored) + after, {}, &stored_leaf::path);

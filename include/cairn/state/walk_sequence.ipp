@@ -33,9 +33,7 @@ void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
 }
 
 size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) {
-  const std::uint64_t in_array = limits.elements_are_arrays ? 0 : elements_of_array();
-  const structure_entry array{.what = structure_entry::kind::size, .number = in_array};
-  const auto* stored = in_array > 0 ? &array : take_entry(structure_entry::kind::size);
+  const auto* const stored = take_entry(structure_entry::kind::size);
   if (!stored || stored->number == size) return {size};
   if (!empty_elements && stored->number > most_objects(false) && stored->number <= most_objects(true) &&
       !load_.stored.first_below(at_.path)) {
@@ -48,24 +46,10 @@ size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool
   return admits(limits, stored->number) ? size_answer{stored->number, changes} : size_answer{};
 }
 
-/// The number of objects in an array of fixed size, which has no entry; 0: the checkpoint has something else.
-std::uint64_t loader::elements_of_array() {
-  if (!load_.stored.contents().has_structure || load_.stored.find_entry(path())) return 0;
-  std::uint64_t count = 0;
-  while (with_name(std::to_string(count), [&] { return load_.stored.has_part(path()); })) ++count;
-  return count;
-}
-
 bool loader::fixed_array(std::uint64_t size) {
   const auto* const stored = load_.stored.find_entry(path());
-  const bool is_joined = stored && stored->what == structure_entry::kind::rows;
-  if (!stored || (!is_joined && stored->what != structure_entry::kind::size)) return true;
-  const auto first_is_array = [&] {
-    return with_name("0", [&] { return with_name("0", [&] { return load_.stored.has_part(path()); }); });
-  };
-  if (stored->number == 1 && (size != 1 || first_is_array())) return true;  // it may be an array that is its element
-  load_.stored.use_entry(*stored);
-  if (stored->number == size && !is_joined) return true;
+  if (!stored || (stored->what != structure_entry::kind::rows && stored->what != structure_entry::kind::size))
+    return true;
   reject("is a container of " + std::to_string(stored->number) + " objects in the checkpoint and an array of " +
          std::to_string(size) + " in the state; make it a std::vector, or leave it out with filter");
   return false;
