@@ -78,7 +78,7 @@ class position_index {
   std::size_t size_ = 0;
 };
 
-/// The shared objects of a state. Two pointers share an object if they lead to the same whole object: to one address and
+/// The shared objects of a state. Two pointers share one if they lead to the same whole object: to one address and to
 /// one type. A load could not share memory in other ways.
 class shared_objects {
  public:
