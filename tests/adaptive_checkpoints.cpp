@@ -3,17 +3,7 @@
 // restarts.
 #include "cairn/checkpointer.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <csignal>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cairn/system/clock.hpp"
 #include "cairn/merge.hpp"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/arrays.hpp"
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "catch.hpp"

@@ -5,14 +5,7 @@
 
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <atomic>
 #include <csignal>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/lc.hpp"

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/checkpointer.hpp"
 
-#include <algorithm>
 #include <sys/resource.h>
 
 #include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/inspect.hpp"

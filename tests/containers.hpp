@@ -3,9 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"

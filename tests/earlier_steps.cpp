@@ -1,12 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Runs that continue from an earlier step than the newest checkpoint: no checkpoint of theirs may be lost silently.
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"

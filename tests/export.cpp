@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/export.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"

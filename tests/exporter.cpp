@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/exporter.hpp"
 
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "catch.hpp"

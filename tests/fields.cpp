@@ -38,8 +38,6 @@ struct cairn::adapter<token> {
   static void set(token& t, int text) { t.set(text); }
 };
 
-#include <memory>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

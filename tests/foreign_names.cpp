@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Functions in a user's namespace: argument-dependent look-up finds them if the library calls a function of that name
 // unqualified.
-#include <array>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
 #include <stack>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/memory.hpp"

@@ -4,18 +4,7 @@
 // write of a file and within codecs.
 #include "cairn/checkpointer.hpp"
 
-#include <atomic>
 #include <csignal>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"

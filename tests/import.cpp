@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/import.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cairn/encode/raw.hpp"
 #include "cairn/export.hpp"
 #include "cairn/load.hpp"

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/inspect.hpp"
 
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <sys/stat.h>
 
 #include "cairn/encode/lc.hpp"

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Containers of many small objects, which are saved as columns, through what users call.
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"

@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/load.hpp"
 
-#include <cstring>
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <memory>
 #include <new>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"

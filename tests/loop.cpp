@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/loop.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <cstdlib>
-#include <deque>
-#include <iterator>
-#include <map>
-#include <numeric>
-#include <random>
 #include <ranges>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"

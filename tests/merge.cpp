@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/merge.hpp"
 
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 #include "cairn/chain/reader.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/save.hpp"

@@ -3,14 +3,6 @@
 #include "cairn/checkpointer.hpp"
 
 #include <cerrno>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include <sys/resource.h>
 #include <unistd.h>

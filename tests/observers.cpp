@@ -4,17 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/system/json.hpp"

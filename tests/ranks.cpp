@@ -9,22 +9,7 @@
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <filesystem>
 #include <future>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "catch.hpp"
 #include "ranks.hpp"

@@ -2,15 +2,7 @@
 // What the tests of several ranks share.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <exception>
-#include <functional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "cairn/group/threads.hpp"
 #include "cairn/options.hpp"

@@ -11,18 +11,6 @@
 #include "cairn/store/naming.hpp"
 #include "cairn/store/reader.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "chain.hpp"
 #include "ranks.hpp"

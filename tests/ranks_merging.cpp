@@ -11,19 +11,8 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <barrier>
-#include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <optional>
-#include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "catch.hpp"
 #include "chain.hpp"

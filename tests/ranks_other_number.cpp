@@ -9,15 +9,6 @@
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "ranks.hpp"
 

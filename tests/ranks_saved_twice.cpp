@@ -8,13 +8,6 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "ranks.hpp"
 

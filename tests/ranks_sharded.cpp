@@ -2,14 +2,6 @@
 // Arrays of which each rank of a group holds a box, through the checkpointer.
 #include "cairn/state/sharded.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <map>
-#include <numeric>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/raw.hpp"
 #include "cairn/fields.hpp"

@@ -7,14 +7,7 @@
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
-#include <atomic>
-#include <chrono>
 #include <csignal>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "catch.hpp"
 #include "ranks.hpp"

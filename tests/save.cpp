@@ -7,14 +7,7 @@
 #include <sys/resource.h>
 
 #include <csignal>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <memory>
 #include <new>
-#include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/directory.hpp"

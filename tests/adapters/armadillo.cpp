@@ -2,10 +2,6 @@
 #define ARMA_DONT_USE_WRAPPER  // no library of Armadillo, BLAS or LAPACK
 #include "cairn/adapters/armadillo.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "state/refuses.hpp"

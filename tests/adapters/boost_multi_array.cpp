@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/boost_multi_array.hpp"
 
-#include <numeric>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -2,13 +2,6 @@
 #include "cairn/adapters/eigen.hpp"
 
 #include <Eigen/Core>
-#include <complex>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <vector>
 
 #include "cairn/save.hpp"
 #include "cairn/load.hpp"

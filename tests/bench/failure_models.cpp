@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/failure_models.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {

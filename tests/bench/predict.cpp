@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "simulate/predict.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {

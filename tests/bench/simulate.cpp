@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/simulate.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <random>
-#include <set>
-#include <vector>
-
 #include "cairn/schedule/every.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "schedule/optimum.hpp"

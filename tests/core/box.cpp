@@ -3,13 +3,6 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/core/reshape.hpp"
 
-#include <cstdint>
-#include <cstring>
-#include <numeric>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 #include "store/sample.hpp"
 

@@ -2,12 +2,6 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/float_types.hpp"
 
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {

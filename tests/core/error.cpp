@@ -2,16 +2,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/as_error.hpp"
 
-#include <cstdint>
-#include <limits>
 #include <new>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <vector>
 
 #include "catch.hpp"
 

@@ -2,9 +2,6 @@
 #include "cairn/core/error.hpp"
 
 #include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
 
 #include <sys/stat.h>
 

@@ -4,14 +4,6 @@
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
 
-#include <array>
-#include <cstdint>
-#include <map>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The crash matrix: a process that saves is killed at every one of its system calls; what it had published is there,
 // whole, and the next save goes on from it.
-#include <algorithm>
-#include <atomic>
-#include <functional>
 #include <iostream>
-#include <map>
-#include <set>
-#include <string>
-#include <system_error>
-#include <vector>
 
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"

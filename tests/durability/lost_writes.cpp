@@ -5,21 +5,7 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "cairn/system/parallel.hpp"
 #include "cairn/merge.hpp"

@@ -6,20 +6,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/encode/lc.hpp"

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/blocks.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
 #include <new>
-#include <random>
-#include <vector>
 
 #include "catch.hpp"
 

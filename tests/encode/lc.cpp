@@ -2,10 +2,7 @@
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/code_table_text.hpp"
 
-#include <bit>
 #include <cfenv>
-#include <set>
-#include <string>
 
 #if defined(__SSE2__)
 #include <immintrin.h>

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <functional>
-#include <random>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/system/memory.hpp"

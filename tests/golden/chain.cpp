@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <map>
-#include <string>
-#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/float_types.hpp"

@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "cairn/load.hpp"
 #include "cairn/store/directory.hpp"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Whatever name a file has in whatever field, a message is one line of bounded length that a terminal shows as it is.
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cairn/cairn.hpp"
 #include "cairn/system/json.hpp"

@@ -6,12 +6,7 @@
 #include "cairn/schedule/policies.hpp"
 
 #include <csignal>
-#include <cstdlib>
-#include <algorithm>
 #include <iostream>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "interleavings/choices.hpp"

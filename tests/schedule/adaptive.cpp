@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/adaptive.hpp"
 
-#include <chrono>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <random>
-#include <vector>
-
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 #include "schedule/driven_run.hpp"

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/base.hpp"
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-
 #include "catch.hpp"
 
 namespace {

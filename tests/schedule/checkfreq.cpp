@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/checkfreq.hpp"
 
-#include <limits>
-
 #include "catch.hpp"
 #include "driven_run.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/coci.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <memory>
-
 #include "cairn/schedule/fits/estimators.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"

@@ -2,10 +2,6 @@
 #include "cairn/schedule/policies.hpp"
 #include "cairn/schedule/every.hpp"
 
-#include <chrono>
-#include <limits>
-#include <vector>
-
 #include "cairn/schedule/even_intervals.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/estimator.hpp"
 
-#include <random>
-#include <set>
-
 #include "catch.hpp"
 
 namespace {

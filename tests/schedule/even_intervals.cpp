@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/even_intervals.hpp"
 
-#include <limits>
-
 #include "catch.hpp"
 #include "driven_run.hpp"
 

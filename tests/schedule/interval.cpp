@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/interval.hpp"
 
-#include <chrono>
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {

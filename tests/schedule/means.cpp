@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/means.hpp"
 
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {

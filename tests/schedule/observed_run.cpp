@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/observed_run.hpp"
 
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/reservation.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using cairn::schedule::before_end;

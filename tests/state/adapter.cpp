@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/adapter.hpp"
 
-#include <cstdint>
-#include <list>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/sharded.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

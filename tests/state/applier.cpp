@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/load_plan.hpp"
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cairn/state/tensor_view.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"

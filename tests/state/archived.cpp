@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/archived.hpp"
 
-#include <cstddef>
-#include <cstring>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

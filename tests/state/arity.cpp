@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/arity.hpp"
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/records.hpp"
 

@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/category.hpp"
 
-#include <atomic>
 #include <bitset>
-#include <chrono>
-#include <complex>
-#include <deque>
-#include <filesystem>
 #include <forward_list>
-#include <functional>
-#include <list>
-#include <map>
-#include <memory>
-#include <optional>
 #include <queue>
-#include <random>
-#include <set>
-#include <span>
 #include <stack>
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
 #include <valarray>
-#include <variant>
-#include <vector>
 
 #include "cairn/state/tensor_view.hpp"
 #include "catch.hpp"

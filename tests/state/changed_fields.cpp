@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/changed_fields.hpp"
 
-#include <vector>
-
 #include "cairn/state/problem.hpp"
 #include "catch.hpp"
 

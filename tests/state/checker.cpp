@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/load_plan.hpp"
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "state/refuses.hpp"

@@ -2,21 +2,8 @@
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/column_copy.hpp"
 
-#include <array>
-#include <atomic>
 #include <boost/container/flat_map.hpp>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
 #include <memory_resource>
-#include <optional>
-#include <set>
-#include <string>
-#include <unordered_map>
-#include <unordered_set>
-#include <variant>
-#include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"

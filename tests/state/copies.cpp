@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/copies.hpp"
 
-#include <atomic>
 #include <bitset>
-#include <chrono>
-#include <complex>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <random>
-#include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"

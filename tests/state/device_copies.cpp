@@ -3,15 +3,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <numeric>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

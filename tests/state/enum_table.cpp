@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/enum_table.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/field_list.hpp"
 
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

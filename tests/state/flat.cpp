@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/flat.hpp"
 
-#include <chrono>
-#include <complex>
-#include <memory>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/fields.hpp"
 #include "cairn/state/changes.hpp"
 #include "cairn/state/skipped_fields.hpp"

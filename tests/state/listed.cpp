@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/listed.hpp"
 
-#include <array>
-#include <cstddef>
-#include <deque>
-#include <list>
-#include <map>
-#include <string>
-#include <type_traits>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include "cairn/state/problem.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"

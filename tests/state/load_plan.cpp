@@ -2,21 +2,6 @@
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 
-#include <algorithm>
-#include <array>
-#include <list>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <unordered_map>
-#include <utility>
-#include <vector>
-
 #include "cairn/system/memory.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"

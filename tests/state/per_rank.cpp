@@ -2,12 +2,6 @@
 #include "cairn/state/per_rank.hpp"
 #include "cairn/state/sharded.hpp"
 
-#include <array>
-#include <cstdint>
-#include <numeric>
-#include <string>
-#include <vector>
-
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/state/describe.hpp"

@@ -3,9 +3,6 @@
 #include "cairn/state/type_problem.hpp"
 #include "cairn/state/type_search.hpp"
 
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {

@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/record.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/records.hpp"
 

@@ -2,8 +2,6 @@
 // Checks of loads that are refused.
 #pragma once
 
-#include <string>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

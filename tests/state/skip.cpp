@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/skip.hpp"
 
-#include <array>
-#include <deque>
-#include <map>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/state.hpp"
 
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/stored_parts.hpp"
 
-#include <array>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

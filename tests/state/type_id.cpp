@@ -2,10 +2,6 @@
 #include "cairn/state/type_id.hpp"
 #include "cairn/state/pointer_type.hpp"
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 
 using cairn::detail::type_id;

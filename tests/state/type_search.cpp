@@ -2,18 +2,7 @@
 #include "cairn/state/type_search.hpp"
 #include "cairn/state/refuse.hpp"
 
-#include <array>
-#include <map>
-#include <memory>
-#include <optional>
 #include <queue>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <variant>
-#include <vector>
 
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"

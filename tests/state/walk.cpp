@@ -2,20 +2,7 @@
 #include "cairn/state/walk.hpp"
 #include "cairn/state/walk_holder.hpp"
 
-#include <array>
-#include <list>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <span>
 #include <stack>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "cairn/state/describe.hpp"
 #include "cairn/state/walk_object.hpp"

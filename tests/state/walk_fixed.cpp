@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_fixed.hpp"
 
-#include <complex>
-#include <span>
-#include <string>
-#include <tuple>
-#include <unordered_set>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

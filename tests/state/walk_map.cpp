@@ -1,22 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_map.hpp"
 
-#include <cmath>
 #include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include <boost/container/flat_map.hpp>
 

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_holder.hpp"
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"

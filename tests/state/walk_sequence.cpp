@@ -1,20 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_sequence.hpp"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <deque>
-#include <iterator>
-#include <list>
 #include <memory_resource>
-#include <optional>
 #include <queue>
-#include <span>
-#include <string>
-#include <tuple>
-#include <vector>
 
 #include <boost/circular_buffer.hpp>
 #include <boost/container/static_vector.hpp>

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_tensor.hpp"
 
-#include <array>
-#include <complex>
-#include <numeric>
-#include <stdexcept>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

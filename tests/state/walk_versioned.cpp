@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_versioned.hpp"
 
-#include <array>
-#include <deque>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

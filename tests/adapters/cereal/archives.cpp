@@ -4,16 +4,6 @@
 #include <cereal/types/memory.hpp>
 #include <cereal/types/vector.hpp>
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "adapters/cereal/round_trip.hpp"
 #include "cairn/adapters/cereal.hpp"
 #include "catch.hpp"

@@ -5,10 +5,6 @@
 #include <cereal/types/string.hpp>
 #include <cereal/types/vector.hpp>
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "cairn/adapters/cereal.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"

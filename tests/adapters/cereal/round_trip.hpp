@@ -4,9 +4,7 @@
 
 #include <cereal/archives/binary.hpp>
 
-#include <random>
 #include <sstream>
-#include <string>
 
 #include "catch.hpp"
 #include "state/kept.hpp"

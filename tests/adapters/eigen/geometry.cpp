@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/eigen/geometry.hpp"
 
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

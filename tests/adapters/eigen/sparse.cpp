@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/eigen/sparse.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "cairn/adapters/eigen.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/eigen/tensor.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -3,11 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "cairn/adapters/torch/optimizer.hpp"
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"

@@ -3,11 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "cairn/export.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/save.hpp"

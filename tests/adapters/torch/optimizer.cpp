@@ -3,11 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "cairn/adapters/torch/module.hpp"
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"

@@ -3,8 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <string>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

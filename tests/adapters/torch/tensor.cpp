@@ -3,12 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <cstring>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"

@@ -7,12 +7,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <optional>
-#include <random>
-#include <string>
 
 #include "catch.hpp"
 #include "durability/filesystems/lying.hpp"

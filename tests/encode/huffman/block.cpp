@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/block.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::huffman;

@@ -2,11 +2,6 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::huffman;

@@ -3,12 +3,6 @@
 #include "cairn/encode/lc/survey.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 
-#include <limits>
-#include <map>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "cairn/encode/lc/elements.hpp"
 #include "catch.hpp"
 

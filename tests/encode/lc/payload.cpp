@@ -2,8 +2,6 @@
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/block_code.hpp"
 
-#include <random>
-
 #include "cairn/encode/code_table_text.hpp"
 #include "catch.hpp"
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless/plan.hpp"
 
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::lossless;

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/lc_kernels.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::simd;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/fit.hpp"
 
-#include <cmath>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/estimators.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "cairn/schedule/fits/fit.hpp"
 #include "catch.hpp"
 

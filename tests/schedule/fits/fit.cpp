@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/fit.hpp"
 
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using cairn::schedule::detail::matrix;

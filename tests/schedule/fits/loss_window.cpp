@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/loss_window.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
