@@ -5,15 +5,10 @@
 
 #include <csignal>
 
-#include "cairn/system/clock.hpp"
-#include "cairn/merge.hpp"
-#include "cairn/save.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
 #include "recording_policy.hpp"

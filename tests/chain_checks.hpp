@@ -3,8 +3,6 @@
 #pragma once
 
 #include "cairn/chain/load.hpp"
-#include "cairn/core/float_types.hpp"
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 

@@ -7,16 +7,9 @@
 
 #include <csignal>
 
-#include "cairn/encode/code_table_text.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/merge.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "chain_checks.hpp"
 #include "child.hpp"
 #include "gate.hpp"

@@ -10,8 +10,6 @@
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
 #include "catch.hpp"
 #include "child.hpp"

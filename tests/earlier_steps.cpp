@@ -3,21 +3,14 @@
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"
-#include "cairn/encode/lc.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/index.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
-#include "cairn/store/shard.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
 #include "recording_policy.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
 
 using cairn::checkpointer;

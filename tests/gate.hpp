@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/store/base.hpp"
 #include "cairn/store/memory.hpp"
 #include "hooked_publication.hpp"
 

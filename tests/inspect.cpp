@@ -3,17 +3,12 @@
 
 #include <sys/stat.h>
 
-#include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
 #include "save_as.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
 
 using cairn::errc;

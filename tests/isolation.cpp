@@ -3,9 +3,7 @@
 // sanitizer.
 #include "cairn/checkpointer.hpp"
 
-#include "cairn/merge.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 

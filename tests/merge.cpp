@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/merge.hpp"
 
-#include "cairn/chain/reader.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "hooked_store.hpp"

@@ -9,11 +9,9 @@
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
-#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "gate.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
 
 using cairn::checkpointer;

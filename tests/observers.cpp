@@ -10,7 +10,6 @@
 #include "cairn/system/json.hpp"
 #include "catch.hpp"
 #include "child.hpp"
-#include "store/sample.hpp"
 
 namespace {
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checkpoints of several ranks, through the checkpointer.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/raw.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"

@@ -6,7 +6,6 @@
 
 #include "cairn/group/threads.hpp"
 #include "cairn/options.hpp"
-#include "cairn/store/base.hpp"
 #include "catch.hpp"
 #include "hooked_store.hpp"
 

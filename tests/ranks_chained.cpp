@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Chains of deltas that several ranks save, through the checkpointer.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
-#include "cairn/store/reader.hpp"
 
 #include "catch.hpp"
 #include "chain.hpp"

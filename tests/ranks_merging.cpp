@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Merges of deltas by several ranks, through the checkpointer.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
-#include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 
 #include <barrier>
 #include <csignal>

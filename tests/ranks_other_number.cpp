@@ -2,9 +2,7 @@
 // Restores on any number of ranks: of what all ranks have, of boxes, and of the state of each rank; whole checkpoints
 // and deltas.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"

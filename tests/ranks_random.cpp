@@ -2,8 +2,6 @@
 // Random calls of several ranks, while writes fail at random: all ranks throw the same, nobody waits for ever, and what
 // is published is whole.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"

@@ -2,7 +2,6 @@
 // `save` of several ranks at a step whose checkpoint is there already.
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"

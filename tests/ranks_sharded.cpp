@@ -3,7 +3,6 @@
 #include "cairn/state/sharded.hpp"
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/raw.hpp"
 #include "cairn/fields.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

@@ -2,7 +2,6 @@
 // Steps of several ranks, through the checkpointer: saves in the background.
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"

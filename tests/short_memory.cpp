@@ -3,8 +3,6 @@
 #include <csignal>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
-#include "cairn/encode/raw.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/save.hpp"

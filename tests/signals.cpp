@@ -11,7 +11,6 @@
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "child.hpp"
-#include "store/sample.hpp"
 
 namespace {
 

@@ -3,7 +3,6 @@
 #include "cairn/adapters/armadillo.hpp"
 
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {

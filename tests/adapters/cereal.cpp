@@ -12,7 +12,6 @@
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "store/sample.hpp"
 
 namespace {

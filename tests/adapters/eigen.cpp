@@ -6,7 +6,6 @@
 #include "cairn/save.hpp"
 #include "cairn/load.hpp"
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 #include "store/sample.hpp"
 

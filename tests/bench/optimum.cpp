@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/optimum.hpp"
 
-#include "cairn/core/error.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "schedule/workload.hpp"
 #include "catch.hpp"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/box.hpp"
-#include "cairn/core/strided.hpp"
 #include "cairn/core/reshape.hpp"
 
 #include "catch.hpp"

@@ -7,7 +7,6 @@
 
 #include "catch.hpp"
 #include "child.hpp"
-#include "store/sample.hpp"
 
 using cairn::detail::io_advice;
 using cairn::detail::missing_advice;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/dtype.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
 

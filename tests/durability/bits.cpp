@@ -11,7 +11,6 @@
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
-#include "store/sample.hpp"
 
 namespace altered_bits {
 

@@ -24,14 +24,11 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/merge.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/system/memory.hpp"
 #include "chain.hpp"
 #include "child.hpp"
 #include "durability/tracer.hpp"
-#include "store/sample.hpp"
 
 namespace durability {
 

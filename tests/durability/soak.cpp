@@ -8,14 +8,9 @@
 
 #include <cstdio>
 
-#include "cairn/chain/reader.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/merge.hpp"
-#include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
 
 namespace soak {

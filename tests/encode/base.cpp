@@ -3,7 +3,6 @@
 #include "cairn/encode/raw.hpp"
 #include "cairn/encode/choice.hpp"
 
-#include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "catch.hpp"

@@ -9,7 +9,6 @@
 #endif
 
 #include "catch.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/encode/lc/buckets.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 #include "encode/lc/deltas.hpp"

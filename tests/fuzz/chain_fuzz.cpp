@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cairn/chain/reader.hpp"
-#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/encode/lc.hpp"
 #include "../save_as.hpp"
 #include "cairn/store/memory.hpp"

@@ -2,7 +2,6 @@
 // All interleavings, within bounds, of ranks that save together; with failing calls of the store, and ranks that are
 // killed.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/schedule/policies.hpp"
 
 #include <csignal>

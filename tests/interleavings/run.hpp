@@ -22,7 +22,6 @@
 #include "cairn/store/memory.hpp"
 #include "hooked_store.hpp"
 #include "interleavings/group.hpp"
-#include "interleavings/scheduler.hpp"
 
 namespace interleavings {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/adaptive.hpp"
 
-#include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 #include "schedule/driven_run.hpp"
 

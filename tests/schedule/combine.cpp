@@ -3,7 +3,6 @@
 #include "cairn/schedule/every.hpp"
 
 #include "cairn/schedule/even_intervals.hpp"
-#include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"
 #include "store/sample.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/load_plan.hpp"
 
-#include "cairn/state/tensor_view.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"

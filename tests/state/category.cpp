@@ -7,7 +7,6 @@
 #include <stack>
 #include <valarray>
 
-#include "cairn/state/tensor_view.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -2,7 +2,6 @@
 #include "cairn/state/load_plan.hpp"
 
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/container_copies.hpp"
-#include "cairn/state/column_copy.hpp"
 
 #include <boost/container/flat_map.hpp>
 #include <memory_resource>
 
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 using cairn::detail::has_key_order;

@@ -4,7 +4,6 @@
 #include <bitset>
 
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {

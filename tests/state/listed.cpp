@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/listed.hpp"
 
-#include "cairn/state/problem.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 

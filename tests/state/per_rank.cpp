@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/per_rank.hpp"
-#include "cairn/state/sharded.hpp"
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
-#include "cairn/state/describe.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"

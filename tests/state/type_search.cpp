@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/type_search.hpp"
-#include "cairn/state/refuse.hpp"
 
 #include <queue>
 
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "state/records.hpp"

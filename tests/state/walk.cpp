@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk.hpp"
-#include "cairn/state/walk_holder.hpp"
 
 #include <stack>
 
-#include "cairn/state/describe.hpp"
-#include "cairn/state/walk_object.hpp"
 #include "catch.hpp"
 #include "state/fill.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {

@@ -6,7 +6,6 @@
 #include <boost/container/flat_map.hpp>
 
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {

@@ -8,7 +8,6 @@
 #include <boost/container/static_vector.hpp>
 
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {

@@ -7,7 +7,6 @@
 #include "adapters/cereal/round_trip.hpp"
 #include "cairn/adapters/cereal.hpp"
 #include "catch.hpp"
-#include "state/kept.hpp"
 
 // Classes in the style of Armadillo and mlpack: a matrix whose function resizes it while it loads and passes each
 // element under the same name, and raw pointers to owned objects, passed through wrappers that exist only for the call.

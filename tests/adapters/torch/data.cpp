@@ -4,7 +4,6 @@
 #include <torch/torch.h>
 
 #include "cairn/adapters/torch/optimizer.hpp"
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"

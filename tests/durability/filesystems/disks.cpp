@@ -6,9 +6,7 @@
 
 #include <cstdio>
 
-#include "cairn/merge.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "durability/filesystems/recorded_disk.hpp"
 #include "durability/scenarios.hpp"
 

@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdio>
 
-#include "cairn/merge.hpp"
 #include "catch.hpp"
 #include "durability/filesystems/host.hpp"
 #include "durability/filesystems/lying.hpp"

@@ -15,7 +15,6 @@
 #include <string>
 
 #include "durability/filesystems/lying.hpp"
-#include "durability/filesystems/mounts.hpp"
 #include "store/sample.hpp"
 
 namespace {
