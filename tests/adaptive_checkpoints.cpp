@@ -3,8 +3,6 @@
 // restarts.
 #include "cairn/checkpointer.hpp"
 
-#include <csignal>
-
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"

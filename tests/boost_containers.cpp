@@ -23,13 +23,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <boost/unordered_map.hpp>
 #include <boost/unordered_set.hpp>
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <span>
-#include <string>
-#include <tuple>
-#include <vector>
 
 #include "containers.hpp"
 

@@ -5,8 +5,6 @@
 
 #include <sys/wait.h>
 
-#include <csignal>
-
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"

@@ -3,8 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <csignal>
-
 #include "cairn/core/checksum.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/save.hpp"

@@ -2,8 +2,6 @@
 // One test for containers of any library: they come back into empty and filled ones.
 #pragma once
 
-#include <concepts>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -77,8 +77,6 @@ std::vector<way> ways_back() {
            }}};
 }
 
-}  // namespace
-
 TEST_CASE("a step below the newest checkpoint is refused at the first call, whether or not a save is due") {
   for (const auto& [name, go] : ways_back())
     for (const auto on_failure : {cairn::when_failed::raise, keep})
@@ -527,8 +525,6 @@ TEST_CASE("while there is a checkpoint of a newer format version, nothing is rem
   CHECK(sample::failure_of([&] { std::ignore = run.retention_plan(); }).code == errc::unsupported);
   CHECK(sample::failure_of([&] { run.remove_after(0); }).code == errc::unsupported);
 }
-
-namespace {
 
 struct growing {
   std::vector<float> history;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Functions in a user's namespace: argument-dependent look-up finds them if the library calls a function of that name
 // unqualified.
-#include <stack>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/memory.hpp"

@@ -4,8 +4,6 @@
 // write of a file and within codecs.
 #include "cairn/checkpointer.hpp"
 
-#include <csignal>
-
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

@@ -41,8 +41,6 @@ trainer make_trainer(unsigned seed) {
   return made;
 }
 
-}  // namespace
-
 TEST_CASE("many small objects come back from anchors and deltas of any codec") {
   for (const auto& codec : {cairn::any_codec(cairn::codecs::raw{}), cairn::any_codec(cairn::codecs::lossless{}),
                             cairn::any_codec(cairn::codecs::lossless{.xor_parent = true})}) {
@@ -115,8 +113,6 @@ TEST_CASE("a run goes on while the sizes of small objects change") {
   REQUIRE(report);
   CHECK(restored == states[report->step]);
 }
-
-namespace {
 
 struct old_item {
   std::vector<int> values;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/load.hpp"
 
-#include <new>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/save.hpp"
@@ -140,8 +138,6 @@ void forge(const std::string& path, std::string header, const std::string& data)
   sample::spill(path + "/" + file, shard);
   sample::spill(path + "/index.json", cairn::detail::write_index(index));
 }
-
-}  // namespace
 
 TEST_CASE("the report of a load") {
   const sample::scratch scratch;
@@ -641,8 +637,6 @@ TEST_CASE("a step is refused where the checkpoint is named already, and codecs w
   CHECK(codecs.says("codecs"));
   CHECK(state == tests::trainer());
 }
-
-namespace {
 
 struct unlucky {
   int value = 0;

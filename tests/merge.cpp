@@ -37,8 +37,6 @@ struct chain_of {
   }
 };
 
-}  // namespace
-
 TEST_CASE("merged deltas restore the same bits, and so does what is built on them") {
   for (const std::size_t shards : {1U, 3U})
     for (const std::size_t count : {2U, 3U, 5U, 0U}) {
@@ -348,8 +346,6 @@ TEST_CASE("a merge that fails leaves the checkpoint as it was") {
   sample::put(made.store, third, {{file, good}, {"index.json", index}});
   CHECK(made.is_unchanged());
 }
-
-namespace {
 
 /// Notes which files of a checkpoint this process has open when a new one takes its place.
 struct watched_directory : cairn::stores::directory {

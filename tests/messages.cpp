@@ -2,8 +2,6 @@
 // What a user reads after the usual mistakes: what is wrong, where, and what to do.
 #include "cairn/checkpointer.hpp"
 
-#include <cerrno>
-
 #include <sys/resource.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <csignal>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/system/json.hpp"
 #include "catch.hpp"

@@ -2,8 +2,6 @@
 // What the tests of several ranks share.
 #pragma once
 
-#include <exception>
-
 #include "cairn/group/threads.hpp"
 #include "cairn/options.hpp"
 #include "catch.hpp"

@@ -6,7 +6,6 @@
 #include "cairn/store/memory.hpp"
 
 #include <barrier>
-#include <csignal>
 
 #include "catch.hpp"
 #include "chain.hpp"

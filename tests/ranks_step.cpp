@@ -6,8 +6,6 @@
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
-#include <csignal>
-
 #include "catch.hpp"
 #include "ranks.hpp"
 

@@ -6,9 +6,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
-#include <csignal>
-#include <new>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
@@ -58,8 +55,6 @@ void unchain(node& first) {
     first.next = std::move(rest);
   }
 }
-
-}  // namespace
 
 TEST_CASE("a state comes back from one shard and from three, durable or not, by any number of threads") {
   const sample::scratch scratch;
@@ -394,8 +389,6 @@ TEST_CASE("more threads than there is work take no memory of their own") {
   cairn::load(scratch.path("many"), loaded, {.threads = std::numeric_limits<unsigned>::max()});
   CHECK(loaded == state);
 }
-
-namespace {
 
 /// What each of these throws is no error of Cairn.
 struct out_of_memory {};

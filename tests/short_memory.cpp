@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Saves where the machine or a cgroup leaves less memory than a copy of the state needs.
-#include <csignal>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"

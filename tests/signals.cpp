@@ -3,9 +3,6 @@
 
 #include <pthread.h>
 
-#include <cerrno>
-#include <csignal>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/run/signal_watch.hpp"
 #include "cairn/store/memory.hpp"

@@ -77,8 +77,6 @@ void check_equal(const dense_state& a, const dense_state& b) {
   CHECK(a.last == b.last);
 }
 
-}  // namespace
-
 TEST_CASE("eigen: matrices have two dimensions, vectors one") {
   CHECK(shape_of(Eigen::MatrixXf(3, 5)) == cairn::extents{3, 5});
   CHECK(shape_of(row_major(3, 5)) == cairn::extents{3, 5});
@@ -240,8 +238,6 @@ TEST_CASE("eigen: a dimension that is fixed or bounded refuses another size, and
   refuses(counted<bounded>(3, 4));
   refuses(counted<Eigen::MatrixX3f>(4, 3));
 }
-
-namespace {
 
 using every_other = Eigen::Map<Eigen::VectorXf, 0, Eigen::InnerStride<2>>;
 using padded = Eigen::Map<row_major, 0, Eigen::OuterStride<>>;

@@ -134,8 +134,6 @@ bool are_equal(const simulation& a, const simulation& b) {
   return is_equal;
 }
 
-}  // namespace
-
 TEST_CASE("every second of a simulated job is work, waiting, lost or restoring") {
   std::mt19937_64 random(1);
   for (int i = 0; i < 100; ++i) {
@@ -575,8 +573,6 @@ TEST_CASE("scenarios that cannot be are refused") {
   what.anchor_every = 0;
   CHECK(is_refused(what));
 }
-
-namespace {
 
 template <class Draw>
 std::vector<double> draws(int count, const Draw& draw) {

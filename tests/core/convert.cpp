@@ -35,8 +35,6 @@ bool is_nan(cairn::dtype type, const std::byte* at) {
   }
 }
 
-}  // namespace
-
 using cairn::dtype;
 
 TEST_CASE("widening keeps every value: there and back is the identity") {
@@ -111,8 +109,6 @@ TEST_CASE("integers that do not fit are reported") {
   CHECK_FALSE(converted<std::uint64_t, std::int64_t>(dtype::u64, {~0ULL}, dtype::i64).first);
   CHECK(converted<std::int32_t, double>(dtype::i32, {-7}, dtype::f64).second == std::vector<double>{-7.0});
 }
-
-namespace {
 
 /// All finite values of a format, in ascending order of their bits without sign: the definition to round
 /// against.

@@ -2,8 +2,6 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/as_error.hpp"
 
-#include <new>
-
 #include "catch.hpp"
 
 TEST_CASE("an error carries its code and a sentence that says whose it is") {
@@ -77,8 +75,6 @@ cairn::error converted(const Thrown& thrown) {
   return cairn::detail::as_error(std::make_exception_ptr(thrown), {"run/a"});
 }
 
-}  // namespace
-
 TEST_CASE("any exception becomes an error that says where; one of Cairn's stays as it is") {
   const auto ours = converted(cairn::error(cairn::errc::corrupt, "b"));
   CHECK(ours.code() == cairn::errc::corrupt);
@@ -105,8 +101,6 @@ TEST_CASE("a call gives its result, and throws only errors") {
     CHECK(failure.sentence() == "run/a: something was thrown that is no std::exception");
   }
 }
-
-namespace {
 
 using namespace cairn::detail;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/error.hpp"
 
-#include <cerrno>
-
 #include <sys/stat.h>
 
 #include "catch.hpp"

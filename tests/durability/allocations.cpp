@@ -5,9 +5,6 @@
 
 #include <sys/wait.h>
 
-#include <cerrno>
-#include <cstdio>
-
 #include "catch.hpp"
 #include "durability/scenarios.hpp"
 

@@ -4,8 +4,6 @@
 // CAIRN_TEST_PLACE or one in memory, some of the bytes and lengths.
 #include "cairn/checkpointer.hpp"
 
-#include <cstdio>
-
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/parallel.hpp"

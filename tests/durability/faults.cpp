@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The fault matrix: every system call about files fails or comes short. No crash, no hang, no success that is
 // none, no harm to what is published; the next save does well.
-#include <cerrno>
 #include <iostream>
 
 #include "cairn/system/parallel.hpp"

@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 
-#include <cstdio>
-
 #include "cairn/system/parallel.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/memory.hpp"

@@ -6,8 +6,6 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <cstdio>
-
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
 #include "chain.hpp"

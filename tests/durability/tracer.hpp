@@ -10,23 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #if defined(__x86_64__)
 #include <sys/reg.h>
 #define CAIRN_CAN_CHANGE_CALLS 1
 #endif
+
+#include "standard.hpp"
 
 namespace tracer {
 

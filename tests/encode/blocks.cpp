@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/blocks.hpp"
 
-#include <new>
-
 #include "catch.hpp"
 
 using buffer = std::vector<std::byte>;

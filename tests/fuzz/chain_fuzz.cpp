@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cairn/chain/reader.hpp"
+#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/encode/lc.hpp"
 #include "../save_as.hpp"
 #include "cairn/store/memory.hpp"

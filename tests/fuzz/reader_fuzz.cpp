@@ -11,6 +11,8 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/core/checksum.hpp"
+#include "cairn/store/shard.hpp"
+#include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/json.hpp"
 #include "../write_checkpoint.hpp"

@@ -3,19 +3,11 @@
 // has.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
+#include "standard.hpp"
 
 namespace hostile {
 

@@ -4,7 +4,6 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/schedule/policies.hpp"
 
-#include <csignal>
 #include <iostream>
 
 #include "catch.hpp"

@@ -11,19 +11,12 @@
 // with clang, since each type takes a tenth of a second to compile. `tests/run.sh --long` has all types. After a change
 // of what is stored, or of generate.py, write the golden file with the program of all types that g++ made (cmake
 // -DCAIRN_MATRIX_PART=0/1), and see that clang's agrees.
-#include <cstdint>
-#include <cstdio>
-#include <exception>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "matrix/row.hpp"
 #include "state/kept.hpp"
+#include "standard.hpp"
 
 namespace matrix {
 

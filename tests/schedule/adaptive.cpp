@@ -95,8 +95,6 @@ const save_cost delta{.stall_seconds = 0.01,
                       .bytes = bytes(10 * megabyte),
                       .state_bytes = bytes(100 * megabyte)};
 
-}  // namespace
-
 TEST_CASE("the first save comes soon, the others at Daly's interval for what they take") {
   run training{adaptive({.mtbf = certain, .kinds = any_kind}), {{save_kind::whole, whole}, {save_kind::raw, whole}}};
   training.go(20'000);
@@ -281,8 +279,6 @@ TEST_CASE("what it has learned is there again after a restart, in another proces
   CHECK(after.saves[save_kind::raw] > after.saves[save_kind::whole]);
   CHECK(after.times.front() > 2 * 0.1 * cairn::schedule::probe_steps);
 }
-
-namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity(), none = std::numeric_limits<double>::quiet_NaN();
 

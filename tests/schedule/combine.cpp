@@ -39,8 +39,6 @@ struct counting {
   }
 };
 
-}  // namespace
-
 static_assert(cairn::policy<any_of>);
 
 TEST_CASE("any_of: nothing that is observed trips it") {
@@ -100,8 +98,6 @@ TEST_CASE("the default policy is the adaptive one: it saves soon, and remembers 
   policy.saved({.step = now.step, .stall_seconds = 0.5});
   CHECK(policy.remember().contains("whole.stall"));
 }
-
-namespace {
 
 /// The steps after which `policy` saves, asked after each of `some`; a second passes per step.
 template <class Policy>

@@ -27,8 +27,6 @@ struct says_nothing {
   void observe(double, double) {}
 };
 
-}  // namespace
-
 static_assert(cairn::estimator<last_seen>);
 static_assert(cairn::estimator<cairn::any_estimator>);
 static_assert(!cairn::estimator<says_nothing>);
@@ -69,8 +67,6 @@ TEST_CASE("an estimator may have a memory, and need not") {
   REQUIRE(second.curve());
   CHECK(second.curve()->at(0) == 4);
 }
-
-namespace {
 
 using cairn::loss_curve;
 using cairn::name;

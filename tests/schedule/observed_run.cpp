@@ -27,8 +27,6 @@ double since(std::initializer_list<double> clock, double iteration) {
   return time.seconds();
 }
 
-}  // namespace
-
 TEST_CASE("time since a save is by the clock where that advances") {
   CHECK(since({1, 2, 3.5}, 1) == 3.5);
   CHECK(since({1, 2, 3.5}, no_number) == 3.5);
@@ -119,8 +117,6 @@ TEST_CASE("a save out of turn does not make the next interval seem short") {
   expected.restarted({.away_seconds = 50});
   CHECK(again.mtbf() == Approx(expected.seconds()).epsilon(0.01));
 }
-
-namespace {
 
 using cairn::save_cost;
 using cairn::save_kind;

@@ -49,8 +49,6 @@ matrix overlaid(const matrix& from, matrix to) {
   return to;
 }
 
-}  // namespace
-
 TEST_CASE("an array that may have another shape gets the elements that both have, and keeps its others") {
   for (std::uint64_t rows = 1; rows < 4; ++rows)
     for (std::uint64_t columns = 1; columns < 4; ++columns) {
@@ -83,8 +81,6 @@ TEST_CASE("an array that may have another shape gets the elements that both have
       CHECK(empty == original);
     }
 }
-
-namespace {
 
 struct table {
   std::vector<float> rows;

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/category.hpp"
 
-#include <bitset>
-#include <forward_list>
-#include <queue>
-#include <stack>
-#include <valarray>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -37,8 +31,6 @@ class derived_draw : public std::bernoulli_distribution {};
 struct with_virtual {
   virtual ~with_virtual() = default;
 };
-
-}  // namespace
 
 TEST_CASE("every type is in exactly the category that it belongs to") {
   STATIC_REQUIRE(
@@ -96,8 +88,6 @@ TEST_CASE("dtypes follow size and sign; characters are text") {
   STATIC_REQUIRE(dtype_of<bool>() == dtype::boolean);
   STATIC_REQUIRE(dtype_of<cairn::bfloat16>() == dtype::bf16);
 }
-
-namespace {
 
 /// Aggregates with the operations of other categories.
 struct stamp {

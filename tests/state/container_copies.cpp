@@ -2,7 +2,6 @@
 #include "cairn/state/container_copies.hpp"
 
 #include <boost/container/flat_map.hpp>
-#include <memory_resource>
 
 #include "catch.hpp"
 #include "state/refuses.hpp"
@@ -38,8 +37,6 @@ struct ordered {
     return cairn::fields<&ordered::set, &ordered::map, &ordered::stateful, &ordered::hashed, &ordered::names>{};
   }
 };
-
-}  // namespace
 
 TEST_CASE("sets and maps keep their comparators, hash functions and memory resources") {
   ordered original;
@@ -113,8 +110,6 @@ TEST_CASE("the values of a map need not be movable, and equal keys keep their or
   CHECK(fresh.names == original.names);
 }
 
-namespace {
-
 /// A comparator that cannot be made by itself.
 struct by_sign {
   int sign;
@@ -141,8 +136,6 @@ struct holds_sets {
   }
 };
 
-}  // namespace
-
 TEST_CASE("sets whose comparator has no default constructor are loaded where they exist, also in holders") {
   holds_sets original, fresh, empty;
   original.fill(by_sign_set({1, 2, 3}, by_sign(-1)));
@@ -160,14 +153,10 @@ TEST_CASE("sets whose comparator has no default constructor are loaded where the
   CHECK_FALSE(empty.optional.has_value());
 }
 
-namespace {
-
 struct huge {  // more than a stack of 8 MB
   std::array<float, 3'000'000> w;
   int n;
 };
-
-}  // namespace
 
 TEST_CASE("no element is put on the stack, however large it is") {
   struct {
@@ -189,8 +178,6 @@ TEST_CASE("no element is put on the stack, however large it is") {
   kept.load(fresh);
   CHECK(fresh.map.size() == 1);
 }
-
-namespace {
 
 struct with_array {
   int values[2][2];

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/copies.hpp"
 
-#include <bitset>
-
 #include "catch.hpp"
 #include "state/refuses.hpp"
 

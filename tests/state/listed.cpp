@@ -55,8 +55,6 @@ struct hidden : private base {
   using cairn_bases = cairn::bases<base>;
 };
 
-}  // namespace
-
 TEST_CASE("a list belongs to the class that declares it") {
   STATIC_REQUIRE(problem_of_lists<base>() == problem::none);
   STATIC_REQUIRE(problem_of_lists<without>() == problem::own_members);
@@ -76,8 +74,6 @@ TEST_CASE("a list of base classes replaces an inherited list of fields") {
   STATIC_REQUIRE(problem_of_lists<omits_own>() == problem::own_members);
   STATIC_REQUIRE(problem_of_lists<hidden>() == problem::line_form);
 }
-
-namespace {
 
 /// A class with a member that it does not list.
 class worker {

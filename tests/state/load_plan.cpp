@@ -19,8 +19,6 @@ struct trainer {
 
 using names = std::vector<std::string>;
 
-}  // namespace
-
 TEST_CASE("an object that is missing is reported once, without its parts") {
   struct held {
     std::vector<float> w{1};
@@ -181,16 +179,12 @@ TEST_CASE("containers that fit into memory alone, but not together, are refused 
   CHECK(fresh.a.size() == 1);
 }
 
-namespace {
-
 struct explosive {
   std::vector<int> values;
   explosive() { throw std::runtime_error("a user's constructor"); }
   explicit explosive(int count) : values(static_cast<std::size_t>(count)) {}
   static auto cairn_fields() { return cairn::fields<&explosive::values>{}; }
 };
-
-}  // namespace
 
 TEST_CASE("what a user's code throws while it is tried is a cairn::error that names the path, and changes nothing") {
   struct state {
@@ -212,14 +206,10 @@ TEST_CASE("what a user's code throws while it is tried is a cairn::error that na
   CHECK(fresh.all.empty());
 }
 
-namespace {
-
 template <class A, class B>
 std::pair<A&, B&> both(A& first, B& second) {
   return {first, second};
 }
-
-}  // namespace
 
 TEST_CASE("a part that refers to elements which the load frees or moves is refused, with both paths") {
   using layers = std::vector<std::vector<float>>;
@@ -322,8 +312,6 @@ TEST_CASE("what the check reads is not read again: copies, bool, numbers that ma
     CHECK(count == 1);
   }
 }
-
-namespace {
 
 TEST_CASE("leaves are fetched once, as long as there is room for them") {
   std::size_t reads = 0;

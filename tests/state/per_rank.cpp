@@ -32,8 +32,6 @@ tests::kept united(std::vector<State>& states) {
   return tests::kept(all);
 }
 
-}  // namespace
-
 TEST_CASE("each rank gets its own value back") {
   std::vector<cairn::per_rank<int>> states{{10}, {20}, {30}};
   const auto kept = united(states);
@@ -67,8 +65,6 @@ TEST_CASE("on another number of ranks per-rank state is refused, or redistribute
   united(counters).load(counter, {}, {1, 2});
   CHECK(*counter == 1);
 }
-
-namespace {
 
 TEST_CASE("a box is described with its place") {
   std::vector<float> values(4);

@@ -17,8 +17,6 @@ struct box {};
 
 namespace {
 struct hidden {};
-}  // namespace
-
 TEST_CASE("each type is equal to itself alone") {
   struct local {};
   const std::vector<type_id> all{type_id_of<int>,
@@ -49,8 +47,6 @@ TEST_CASE("types of the same name in the anonymous namespaces of two units are n
   CHECK(type_id_of<nets::box<hidden>>.unique != nullptr);
 }
 
-namespace {
-
 struct named {
   virtual ~named() = default;
   int number = 0;
@@ -60,8 +56,6 @@ struct second_base {
 };
 struct whole : named, second_base {};
 struct plain {};
-
-}  // namespace
 
 TEST_CASE("an object is found whole from a base class of it, with its class") {
   STATIC_REQUIRE(cairn::detail::has_rtti);
@@ -80,8 +74,6 @@ TEST_CASE("an object of a class without virtual functions is of that class") {
   CHECK(found.address == &object);
   CHECK(*found.type == typeid(plain));
 }
-
-namespace {
 
 struct layer {
   virtual ~layer() = default;

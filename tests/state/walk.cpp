@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk.hpp"
 
-#include <stack>
-
 #include "catch.hpp"
 #include "state/fill.hpp"
 #include "state/refuses.hpp"
@@ -39,8 +37,6 @@ void check_entries(const std::tuple<T...>& all) {
       }(),
       ...);
 }
-
-}  // namespace
 
 TEST_CASE("has_entry is true for the types that have an entry at their path") {
   all_structured structured;
@@ -97,8 +93,6 @@ TEST_CASE("memory that is seen twice, once through a holder with an entry, is sa
   kept.load(fresh);
   CHECK(fresh.values[2] == 9);
 }
-
-namespace {
 
 struct counted {
   explicit counted(int& alive) : alive_(&alive) { ++alive; }
@@ -193,8 +187,6 @@ void lose_value(choice& object) {
   REQUIRE(object.valueless_by_exception());
 }
 
-}  // namespace
-
 TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none") {
   struct earlier {
     int step = 3;
@@ -213,8 +205,6 @@ TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none
   CHECK(std::get<0>(fresh.made) == "abc");
   CHECK(fresh.grows == std::vector<float>{1, 2});
 }
-
-namespace {
 
 struct nesting {
   struct inner {  // clang takes it for one without a default constructor inside of `nesting`

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_map.hpp"
 
-#include <compare>
-
 #include <boost/container/flat_map.hpp>
 
 #include "catch.hpp"
@@ -15,8 +13,6 @@ struct moments {
   std::vector<float> v;
   friend bool operator==(const moments&, const moments&) = default;
 };
-
-}  // namespace
 
 TEST_CASE("entries with arrays have the paths of their keys") {
   const std::map<std::string, moments> state{{"conv1.weight", {{1}, {2}}}, {"fc", {{}, {}}}};
@@ -234,8 +230,6 @@ TEST_CASE("a comparator that throws leaves the state as it was") {
   CHECK(fresh.map.size() == 1);
 }
 
-namespace {
-
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 std::string lower(std::string text) {
   for (char& c : text) c = lower(c);
@@ -251,8 +245,6 @@ struct lower_less {
   bool operator()(const std::string& a, const std::string& b) const { return lower(a) < lower(b); }
 };
 using values = std::vector<float>;
-
-}  // namespace
 
 TEST_CASE("keys that a comparator takes for equal keep their own values and spellings") {
   using any_case = std::unordered_multimap<std::string, values, lower_hash, lower_equal>;
@@ -272,16 +264,12 @@ TEST_CASE("keys that a comparator takes for equal keep their own values and spel
   tests::refuses(twice, hashed, cairn::errc::mismatch, "as some are equal");
 }
 
-namespace {
-
 /// Of which two are equivalent if they have the same number.
 struct of_number {
   int number;
   double weight;
   bool operator<(const of_number& other) const { return number < other.number; }
 };
-
-}  // namespace
 
 TEST_CASE("keys that are equal but not the same are those of the checkpoint") {
   std::map<double, values> zero{{0.0, {1}}};
@@ -308,8 +296,6 @@ TEST_CASE("a key that is not equal to itself comes back") {
   REQUIRE(loaded.size() == 2);
   for (const auto& [key, value] : loaded) CHECK(value == (std::isnan(key) ? values{1} : values{2}));
 }
-
-namespace {
 
 struct explicit_key {
   std::string name{};

@@ -316,8 +316,6 @@ void check_alias(const std::string& path, bool is_inside, const Select& select) 
   check_refused(before, path.empty() ? "plain" : "plain." + path, "alias");
 }
 
-}  // namespace
-
 TEST_CASE("one object behind pointers to different base classes stays one") {
   check_two_types<dense, layer, dense>();
   check_two_types<dense, dense, layer>();
@@ -344,8 +342,6 @@ TEST_CASE("one object behind pointers to different base classes stays one") {
     CHECK(fresh.a == nullptr);
   }
 }
-
-namespace {
 
 struct graph {
   std::vector<std::weak_ptr<const layer>> watched;
@@ -389,8 +385,6 @@ std::vector<std::pair<std::size_t, int>> objects_of(const graph& from) {
   for (const auto& each : from.exact) add(each.get());
   return result;
 }
-
-}  // namespace
 
 TEST_CASE("pointers of several types share after a load what they shared before") {
   std::mt19937 random(20);
@@ -454,8 +448,6 @@ TEST_CASE("pointers into one allocation are no overlap where the objects are dis
   CHECK((*pool)[1].values == std::vector<float>{4, 5});
 }
 
-namespace {
-
 struct counted {
   int value = 0;
 };
@@ -467,8 +459,6 @@ struct pooled {
   std::unique_ptr<counted, returns> pointer;
   int after = 0;
 };
-
-}  // namespace
 
 TEST_CASE("a deleter of one's own gets no object that the load made") {
   std::vector<counted*> returned;
@@ -653,8 +643,6 @@ TEST_CASE("an object that only weak_ptr of the state lead to is saved; a load in
   CHECK(held.watched.lock() == owned);
 }
 
-namespace {
-
 struct weight {
   int value = 0;
 };
@@ -666,8 +654,6 @@ struct const_first {
   std::shared_ptr<const weight> a;
   std::shared_ptr<weight> b;
 };
-
-}  // namespace
 
 TEMPLATE_TEST_CASE("an object that some pointers see as const is not written, in any order of the pointers", "",
                    const_second, const_first) {
@@ -702,8 +688,6 @@ TEMPLATE_TEST_CASE("an object that some pointers see as const is not written, in
   CHECK(loaded.a == loaded.b);
   CHECK(loaded.a->value == 1);
 }
-
-namespace {
 
 struct parameter {
   std::vector<float> value;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_sequence.hpp"
 
-#include <memory_resource>
-#include <queue>
-
 #include <boost/circular_buffer.hpp>
 #include <boost/container/static_vector.hpp>
 
@@ -30,8 +27,6 @@ std::vector<particle> particles(int count) {
   }
   return all;
 }
-
-}  // namespace
 
 TEST_CASE("a vector of small records is one leaf per field") {
   const auto all = particles(1000);
@@ -264,8 +259,6 @@ TEST_CASE("elements that add nothing are counted, whatever they consist of") {
   CHECK(loaded.nested.size() == 6);
 }
 
-namespace {
-
 struct without_address {
   int x = 0;
   void operator&() const = delete;  // NOLINT
@@ -278,8 +271,6 @@ struct row_now {
   float a = 0, b = 7;
   using cairn_changes = cairn::added<"b">;
 };
-
-}  // namespace
 
 TEST_CASE("elements may overload or delete operator&") {
   std::vector<without_address> original(3), loaded;
@@ -330,8 +321,6 @@ TEST_CASE("a text and ends that are no list of strings do not fit") {
   tests::kept(cairn::detail::describe(columns{"ab", {1, 2}})).load(fresh);
   CHECK(fresh == std::vector<std::string>{"a", "b"});
 }
-
-namespace {
 
 /// Goes over the even elements only.
 template <class T>

@@ -199,8 +199,6 @@ void check_nests(const Make& make) {
   }
 }
 
-}  // namespace
-
 TEST_CASE("renamed, added and removed members load in every container") {
   check_nests<before::layer, after::layer>(some_layer);
 }
@@ -210,8 +208,6 @@ TEST_CASE("objects of an older version are migrated in every container") {
 TEST_CASE("objects of an older version are migrated row by row in columns") {
   check_nests<before::row, after::row>(some_row);
 }
-
-namespace {
 
 using Catch::Matchers::ContainsSubstring;
 

@@ -4,8 +4,6 @@
 
 #include <cereal/archives/binary.hpp>
 
-#include <sstream>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

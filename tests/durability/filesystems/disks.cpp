@@ -4,8 +4,6 @@
 // by bit.
 #include "cairn/checkpointer.hpp"
 
-#include <cstdio>
-
 #include "catch.hpp"
 #include "durability/filesystems/recorded_disk.hpp"
 #include "durability/scenarios.hpp"

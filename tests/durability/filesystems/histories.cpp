@@ -7,9 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
-
 #include "catch.hpp"
 #include "durability/filesystems/host.hpp"
 #include "durability/filesystems/lying.hpp"

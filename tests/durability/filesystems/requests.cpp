@@ -6,9 +6,6 @@
 
 #include <sys/wait.h>
 
-#include <cerrno>
-#include <cstdio>
-
 #include "catch.hpp"
 #include "durability/filesystems/lying.hpp"
 #include "durability/scenarios.hpp"

@@ -29,8 +29,6 @@ std::uint64_t kraft(const code_lengths& lengths) {
   return sum;
 }
 
-}  // namespace
-
 TEST_CASE("every symbol that occurs gets a code, the codes are complete, and rarer symbols do not have shorter ones") {
   std::mt19937_64 random(1);
   for (int round = 0; round < 2000; ++round) {
@@ -233,8 +231,6 @@ TEST_CASE("every byte is counted once") {
     REQUIRE(count_bytes(std::span(bytes).subspan(offset)) == expected);
   }
 }
-
-namespace {
 
 using weights = std::vector<std::uint64_t>;
 

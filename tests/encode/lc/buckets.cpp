@@ -19,8 +19,6 @@ std::vector<bucket> buckets_of(const std::vector<float>& delta) {
   return table.buckets();
 }
 
-}  // namespace
-
 TEST_CASE("lc/buckets: the published example") {
   const auto buckets = buckets_of(example);
   REQUIRE(buckets.size() == 5);
@@ -83,8 +81,6 @@ TEST_CASE("lc/buckets: symbols go by exponent, the positive one first") {
   sort_by_exponent(chosen);
   CHECK(chosen == std::vector<promoted>{{120, 1}, {256 + 120, -1}, {119, 1}, {256 + 119, -1}});
 }
-
-namespace {
 
 /// Deltas over zeros.
 delta_view view_of(const std::vector<float>& values, const std::vector<float>& zeros) {
