@@ -27,3 +27,6 @@ inline auto ContainsSubstring(const std::string& part) { return Contains(part); 
     return;                             \
   } while (false)
 #endif
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;

@@ -13,7 +13,6 @@
 
 namespace fs = std::filesystem;
 using cairn::errc;
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

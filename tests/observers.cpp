@@ -12,7 +12,6 @@
 namespace {
 
 using kind = cairn::event::kind;
-using Catch::Matchers::ContainsSubstring;
 
 struct closes {
   void operator()(std::FILE* file) const { std::fclose(file); }

@@ -13,8 +13,6 @@
 #include "ranks.hpp"
 #include "store/sample.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 struct model {

@@ -472,8 +472,7 @@ TEST_CASE("ranks that differ in when to merge do not begin") {
                                                               group);
                               checkpoints.wait();
                             })),
-             Catch::Matchers::ContainsSubstring("chain.merge.every 2") &&
-                 Catch::Matchers::ContainsSubstring("chain.merge.every 3"));
+             ContainsSubstring("chain.merge.every 2") && ContainsSubstring("chain.merge.every 3"));
 }
 
 TEST_CASE("after a signal no merge begins") {

@@ -11,8 +11,6 @@
 #include "catch.hpp"
 #include "ranks.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 /// A packed tensor of any number of dimensions.

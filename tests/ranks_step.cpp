@@ -9,8 +9,6 @@
 #include "catch.hpp"
 #include "ranks.hpp"
 
-using Catch::Matchers::ContainsSubstring;
-
 namespace {
 
 struct model {

@@ -141,7 +141,7 @@ TEST_CASE("every second of a simulated job is work, waiting, lost or restoring")
     const auto all = simulate(what, every_steps{1 + random() % 20}, {.jobs = 20, .seed = random()});
     for (const auto& each : all.jobs) {
       const auto& machine = each.of(objective::machine_time);
-      CHECK(each.seconds == Catch::Approx(each.work + machine.total()));
+      CHECK(each.seconds == Approx(each.work + machine.total()));
       for (const auto& by : each.overheads) CHECK((by.waiting >= 0 && by.lost >= 0 && by.restoring >= 0));
       CHECK(each.of(objective::exploratory).waiting == machine.waiting);
       CHECK(each.of(objective::coci).waiting == each.of(objective::progress).waiting);
@@ -174,7 +174,7 @@ TEST_CASE("a policy does not differ from itself, and all policies meet the same 
   CHECK(none.mean == 0);
   CHECK(none.standard_error == 0);
   CHECK(difference_of(often, rarely, &outcome::seconds).mean ==
-        Catch::Approx(mean_of(often, &outcome::seconds).mean - mean_of(rarely, &outcome::seconds).mean));
+        Approx(mean_of(often, &outcome::seconds).mean - mean_of(rarely, &outcome::seconds).mean));
   CHECK(difference_of(often, rarely, &outcome::seconds).standard_error <
         mean_of(rarely, &outcome::seconds).standard_error);
 
@@ -188,7 +188,7 @@ TEST_CASE("a policy does not differ from itself, and all policies meet the same 
   };
   const auto a = first_failures(every_steps{3}), b = first_failures(never_saves{});
   for (std::size_t i = 0; i < a.jobs.size(); ++i)
-    if (a.jobs[i].is_given_up && b.jobs[i].is_given_up) CHECK(a.jobs[i].seconds == Catch::Approx(b.jobs[i].seconds));
+    if (a.jobs[i].is_given_up && b.jobs[i].is_given_up) CHECK(a.jobs[i].seconds == Approx(b.jobs[i].seconds));
 }
 
 TEST_CASE("without failures a job takes its iterations and what its saves take") {
@@ -196,8 +196,8 @@ TEST_CASE("without failures a job takes its iterations and what its saves take")
   const auto done = one(of_seconds(100, takes, bench::schedule::failures::never{}), every_steps{10});
   CHECK(done.saves == 9);  // the end needs none
   CHECK(done.published == 9);
-  CHECK(done.seconds == Catch::Approx(100 + 9 * takes.of_a_save()));
-  CHECK(done.of(objective::machine_time).waiting == Catch::Approx(9 * 1.1));
+  CHECK(done.seconds == Approx(100 + 9 * takes.of_a_save()));
+  CHECK(done.of(objective::machine_time).waiting == Approx(9 * 1.1));
   CHECK(done.of(objective::machine_time).total() == done.of(objective::machine_time).waiting);
   CHECK(done.work == 100);
   CHECK(one(of_seconds(100, takes, bench::schedule::failures::never{}), never_saves{}).seconds == 100);
@@ -208,11 +208,11 @@ TEST_CASE("without failures a job takes its iterations and what its saves take")
 TEST_CASE("blocking saves and one failure, by hand") {
   const auto what = of_seconds(30, {.stall = 2, .restore = 3}, at_age{24.5});
   const auto done = one(what, every_steps{10});
-  CHECK(done.seconds == Catch::Approx(24.5 + 3 + 10));
+  CHECK(done.seconds == Approx(24.5 + 3 + 10));
   const auto& machine = done.of(objective::machine_time);
-  CHECK(machine.waiting == Catch::Approx(4));
-  CHECK(machine.lost == Catch::Approx(0.5));
-  CHECK(machine.restoring == Catch::Approx(3));
+  CHECK(machine.waiting == Approx(4));
+  CHECK(machine.lost == Approx(0.5));
+  CHECK(machine.restoring == Approx(3));
   CHECK(done.failures == 1);
   CHECK(done.saves == 2);
   CHECK_FALSE(done.is_given_up);
@@ -223,18 +223,18 @@ TEST_CASE("who fails before a save is published goes back one further, by hand")
   const auto done = one(what, every_steps{10});
   // 10 saved at 12, published at 17; 20 saved at 24, lost at 24.5; 20 saved again, published; lost in iteration 30;
   // done.
-  CHECK(done.seconds == Catch::Approx(24.5 + 24.5 + 13));
+  CHECK(done.seconds == Approx(24.5 + 24.5 + 13));
   const auto& machine = done.of(objective::machine_time);
-  CHECK(machine.waiting == Catch::Approx(6));
-  CHECK(machine.lost == Catch::Approx(10.5 + 9.5));
-  CHECK(machine.restoring == Catch::Approx(6));
+  CHECK(machine.waiting == Approx(6));
+  CHECK(machine.lost == Approx(10.5 + 9.5));
+  CHECK(machine.restoring == Approx(6));
   CHECK(done.failures == 2);
   CHECK(done.saves == 3);
   CHECK(done.published == 2);
   const auto& first_only = done.of(objective::coci);  // no loss: at the prices of machine time
-  CHECK(first_only.waiting == Catch::Approx(6));
-  CHECK(first_only.lost == Catch::Approx(10.5));
-  CHECK(first_only.restoring == Catch::Approx(3));
+  CHECK(first_only.waiting == Approx(6));
+  CHECK(first_only.lost == Approx(10.5));
+  CHECK(first_only.restoring == Approx(3));
 }
 
 TEST_CASE("a save that is published within the iteration that fails is there to go back to") {
@@ -242,7 +242,7 @@ TEST_CASE("a save that is published within the iteration that fails is there to 
     const auto done = one(of_seconds(2, {.background = background}, at_age{1.5}), recorder{.at = {1}});
     return done.of(objective::machine_time).lost;
   };
-  CHECK(published_at(0.4) == Catch::Approx(0.5));
+  CHECK(published_at(0.4) == Approx(0.5));
   CHECK(simulate(of_seconds(2, {.background = 0.6}, at_age{1.5}), recorder{.at = {1}}, {.jobs = 1, .most_failures = 3})
             .jobs[0]
             .is_given_up);
@@ -255,11 +255,11 @@ TEST_CASE("failures in a stall, by hand") {
   // done at 11: fails.
   CHECK(done.failures == 2);
   CHECK(done.is_given_up);
-  CHECK(done.of(objective::machine_time).lost == Catch::Approx(5 + 3));
+  CHECK(done.of(objective::machine_time).lost == Approx(5 + 3));
   const auto in_the_middle = one(of_seconds(12, {.stall = 2, .restore = 1}, at_age{12}), recorder{.at = {4, 9}});
-  CHECK(in_the_middle.of(objective::machine_time).waiting == Catch::Approx(2 + 1 + 2));
-  CHECK(in_the_middle.of(objective::machine_time).lost == Catch::Approx(5));
-  CHECK(in_the_middle.seconds == Catch::Approx(12 + 1 + 5 + 2 + 3));
+  CHECK(in_the_middle.of(objective::machine_time).waiting == Approx(2 + 1 + 2));
+  CHECK(in_the_middle.of(objective::machine_time).lost == Approx(5));
+  CHECK(in_the_middle.seconds == Approx(12 + 1 + 5 + 2 + 3));
 }
 
 TEST_CASE("lost work and waiting are charged at the objectives' prices") {
@@ -268,15 +268,15 @@ TEST_CASE("lost work and waiting are charged at the objectives' prices") {
   for (int k = 0; k <= 30; ++k) what.work.loss.push_back(k < 25 ? 25 - k : 0);  // nothing is learned in the last five
   const auto done = one(what, every_steps{10});
   const auto price = 30.0 / 25;
-  CHECK(done.of(objective::progress).waiting == Catch::Approx(4 * price));
-  CHECK(done.of(objective::progress).lost == Catch::Approx(0.5 * price));
-  CHECK(done.of(objective::progress).restoring == Catch::Approx(3 * price));
-  CHECK(done.of(objective::exploratory).waiting == Catch::Approx(4));
-  CHECK(done.of(objective::exploratory).lost == Catch::Approx(0.5 * price));
-  CHECK(done.of(objective::exploratory).restoring == Catch::Approx(3));
-  CHECK(done.of(objective::worker_seconds).waiting == Catch::Approx(16));
-  CHECK(done.of(objective::worker_seconds).lost == Catch::Approx(2));
-  CHECK(done.of(objective::worker_seconds).without_restoring() == Catch::Approx(18));
+  CHECK(done.of(objective::progress).waiting == Approx(4 * price));
+  CHECK(done.of(objective::progress).lost == Approx(0.5 * price));
+  CHECK(done.of(objective::progress).restoring == Approx(3 * price));
+  CHECK(done.of(objective::exploratory).waiting == Approx(4));
+  CHECK(done.of(objective::exploratory).lost == Approx(0.5 * price));
+  CHECK(done.of(objective::exploratory).restoring == Approx(3));
+  CHECK(done.of(objective::worker_seconds).waiting == Approx(16));
+  CHECK(done.of(objective::worker_seconds).lost == Approx(2));
+  CHECK(done.of(objective::worker_seconds).without_restoring() == Approx(18));
 }
 
 TEST_CASE("a policy is asked after each iteration but the last, and sees what happened") {
@@ -295,9 +295,9 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
   const steps saved_steps{0, 0, 2, 2, 4};
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(asked[i].step == i + 1);
-    CHECK(asked[i].seconds == Catch::Approx(seconds[i]));
-    CHECK(asked[i].iteration_seconds == Catch::Approx(iterations[i]));
-    CHECK(asked[i].saved_seconds == Catch::Approx(saved_seconds[i]));
+    CHECK(asked[i].seconds == Approx(seconds[i]));
+    CHECK(asked[i].iteration_seconds == Approx(iterations[i]));
+    CHECK(asked[i].saved_seconds == Approx(saved_seconds[i]));
     CHECK(asked[i].saved_step == saved_steps[i]);
     CHECK(asked[i].workers == workers[i]);
     CHECK(asked[i].loss == what.work.loss[i + 1]);
@@ -313,13 +313,13 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
   CHECK(told.encode_seconds == 1.5);
   CHECK(told.bytes == 11);
   CHECK(done.saves == 2);  // that of 3 was not made
-  CHECK(done.seconds == Catch::Approx(6 + 2 * (1 + 1.25)));
+  CHECK(done.seconds == Approx(6 + 2 * (1 + 1.25)));
 }
 
 TEST_CASE("where saving takes all of the training, it stands still until the save is published") {
   const auto done =
       one(of_seconds(3, {.background = 2.5, .slowdown = 1}, bench::schedule::failures::never{}), recorder{.at = {1}});
-  CHECK(done.seconds == Catch::Approx(5.5));
+  CHECK(done.seconds == Approx(5.5));
 }
 
 TEST_CASE("after a failure a fresh copy recalls what was known when the checkpoint was copied") {
@@ -356,9 +356,9 @@ TEST_CASE("a job that fails before its first checkpoint begins again and knows n
       simulate(of_seconds(10, {.restore = 2}, at_age{4.5}), policy, {.jobs = 1, .most_failures = 1}).jobs[0];
   CHECK(policy.all->recalled.empty());
   CHECK(policy.all->restarts.empty());
-  CHECK(done.seconds == Catch::Approx(9));
+  CHECK(done.seconds == Approx(9));
   CHECK(done.of(objective::machine_time).restoring == 2);
-  CHECK(done.of(objective::machine_time).lost == Catch::Approx(4.5 + 2.5));
+  CHECK(done.of(objective::machine_time).lost == Approx(4.5 + 2.5));
   CHECK(done.steps == 0);
 }
 
@@ -409,12 +409,12 @@ TEST_CASE("a job that cannot get on is given up") {
   CHECK(given_up(all) == 20);
   for (const auto& each : all.jobs) {
     CHECK(each.failures == 51);
-    CHECK(each.seconds == Catch::Approx(each.of(objective::machine_time).total() + each.work));
+    CHECK(each.seconds == Approx(each.of(objective::machine_time).total() + each.work));
   }
   const auto in_restores =
       simulate(of_seconds(10, {.restore = 3}, at_age{2}), never_saves{}, {.jobs = 1, .most_failures = 9});
   CHECK(given_up(in_restores) == 1);
-  CHECK(in_restores.jobs[0].seconds == Catch::Approx(20));
+  CHECK(in_restores.jobs[0].seconds == Approx(20));
   CHECK(given_up(simulate(of_seconds(10, {}, bench::schedule::failures::never{}), never_saves{}, {.jobs = 5})) == 0);
 }
 
@@ -669,9 +669,9 @@ TEST_CASE(
 TEST_CASE("a mean and its interval, by hand") {
   const auto of_four = mean_of(std::vector<double>{1, 2, 3, 6});
   CHECK(of_four.mean == 3);
-  CHECK(of_four.standard_error == Catch::Approx(std::sqrt(14.0 / 3 / 4)));
-  CHECK(of_four.high() == Catch::Approx(3 + 1.96 * of_four.standard_error).epsilon(1e-4));
-  CHECK(of_four.low() == Catch::Approx(3 - 1.96 * of_four.standard_error).epsilon(1e-4));
+  CHECK(of_four.standard_error == Approx(std::sqrt(14.0 / 3 / 4)));
+  CHECK(of_four.high() == Approx(3 + 1.96 * of_four.standard_error).epsilon(1e-4));
+  CHECK(of_four.low() == Approx(3 - 1.96 * of_four.standard_error).epsilon(1e-4));
 }
 
 TEST_CASE("one value says nothing of how far it may be off, and none is 0") {

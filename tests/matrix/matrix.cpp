@@ -71,7 +71,7 @@ class object {
   }
   [[nodiscard]] cairn::any_state refer() const { return {made_.get(), type_->walk}; }
   [[nodiscard]] cairn::any_mutable_state refer() { return {{made_.get(), type_->walk}}; }
-  [[nodiscard]] std::uint64_t digest() const { return digest_of(kept(cairn::detail::describe(refer()))); }
+  [[nodiscard]] std::uint64_t digest() const { return digest_of(kept(refer())); }
   [[nodiscard]] bool is_equal(const object& other) const {
     return !type_->equal || type_->equal(made_.get(), other.made_.get());
   }

@@ -71,7 +71,6 @@ TEST_CASE("an estimator may have a memory, and need not") {
 using cairn::loss_curve;
 using cairn::name;
 using cairn::parameter_count;
-using Catch::Approx;
 using family = loss_curve::family;
 
 constexpr family all[] = {family::exponential, family::exponential_floor, family::inverse_linear,

@@ -10,7 +10,6 @@ using cairn::schedule::is_due;
 using cairn::schedule::longest_interval;
 using cairn::schedule::sane_longest;
 using cairn::schedule::young_interval;
-using Catch::Approx;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();

@@ -8,7 +8,6 @@ namespace {
 using cairn::moment;
 using cairn::schedule::observed_run;
 using cairn::schedule::time_since_save;
-using Catch::Approx;
 using std::chrono::seconds;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -122,7 +121,6 @@ using cairn::save_cost;
 using cairn::save_kind;
 using cairn::schedule::iteration_times;
 using cairn::schedule::observed_costs;
-using Catch::Approx;
 
 save_cost stall(save_kind kind, double waited, double background = 0) {
   return {.kind = kind, .stall_seconds = waited, .background_seconds = background};

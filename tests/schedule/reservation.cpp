@@ -6,7 +6,6 @@
 using cairn::schedule::before_end;
 using cairn::schedule::reservation;
 using cairn::schedule::running_spread;
-using Catch::Approx;
 
 namespace {
 

@@ -34,6 +34,8 @@ struct kept {
       if (!out.empty()) std::memcpy(out.data(), from.data(), out.size());
     };
   }
+  template <class State>
+  explicit kept(const State& state) : kept(cairn::detail::describe(state)) {}
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
 

@@ -69,7 +69,7 @@ TEST_CASE("content with an entry is the part value, other content has the path o
     std::unique_ptr<std::optional<int>> number = std::make_unique<std::optional<int>>(5);
   };
   const state original;
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() == "array lists.value.0 lists.value.1 number.value object.lists.0 object.name");
   state fresh{{}, {}, {}, nullptr};
   CHECK(tests::comes_back(original, fresh));
@@ -77,7 +77,7 @@ TEST_CASE("content with an entry is the part value, other content has the path o
   CHECK(fresh.object->lists == original.object->lists);
   CHECK(**fresh.number == 5);
 
-  CHECK(tests::kept(cairn::detail::describe(original.lists)).paths() == "value.value.0 value.value.1");
+  CHECK(tests::kept(original.lists).paths() == "value.value.0 value.value.1");
 }
 
 TEST_CASE("memory that is seen twice, once through a holder with an entry, is saved twice") {
@@ -87,7 +87,7 @@ TEST_CASE("memory that is seen twice, once through a holder with an entry, is sa
   };
   state original;
   original.values[2] = 9;
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() == "values view");
   state fresh;
   kept.load(fresh);
@@ -160,7 +160,7 @@ TEST_CASE("optionals and variants take the checkpoint's choice, whatever they ho
 
 TEST_CASE("an alternative that the variant does not have is refused") {
   std::variant<int, float> original = 1;
-  tests::kept kept(cairn::detail::describe(original));
+  tests::kept kept(original);
   kept.contents.structure.at("value").number = 7;
   std::variant<int, float> fresh = 2;
   tests::refuses(
@@ -198,10 +198,10 @@ TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none
   };
   state fresh;
   lose_value(fresh.made);
-  tests::kept(cairn::detail::describe(earlier{})).load(fresh, {.strict = false, .rename = {}, .filter = {}});
+  tests::kept(earlier{}).load(fresh, {.strict = false, .rename = {}, .filter = {}});
   CHECK(fresh.step == 3);
   CHECK(fresh.made.valueless_by_exception());
-  tests::kept(cairn::detail::describe(state{4, "abc", {1, 2}})).load(fresh);
+  tests::kept(state{4, "abc", {1, 2}}).load(fresh);
   CHECK(std::get<0>(fresh.made) == "abc");
   CHECK(fresh.grows == std::vector<float>{1, 2});
 }

@@ -10,7 +10,7 @@ namespace optimizer_parts {
 
 template <class Part>
 std::string names_of(const Part& part) {
-  return tests::kept(cairn::detail::describe(part)).paths();
+  return tests::kept(part).paths();
 }
 
 }  // namespace optimizer_parts

@@ -29,16 +29,16 @@ TEST_CASE("lc/buckets: the published example") {
   REQUIRE(values.size() == expected.size());
   auto at = values.begin();
   for (const auto& [value, count] : expected) {
-    CHECK(at->first == Catch::Approx(value).epsilon(1e-6));
+    CHECK(at->first == Approx(value).epsilon(1e-6));
     CHECK(at->second == count);
     ++at;
   }
 
   const auto chosen = promote(buckets, promotion::magnitude, 3);
   REQUIRE(chosen.size() == 3);
-  CHECK(chosen[0].value == Catch::Approx(0.79));
-  CHECK(chosen[1].value == Catch::Approx(-0.48));
-  CHECK(chosen[2].value == Catch::Approx(0.44));
+  CHECK(chosen[0].value == Approx(0.79));
+  CHECK(chosen[1].value == Approx(-0.48));
+  CHECK(chosen[2].value == Approx(0.44));
 
   std::map<bucket_key, std::size_t> symbols;
   for (std::size_t s = 0; s < 3; ++s) symbols[chosen[s].key] = s + 1;
