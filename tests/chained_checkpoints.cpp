@@ -10,6 +10,7 @@
 #include "catch.hpp"
 #include "chain_checks.hpp"
 #include "child.hpp"
+#include "copying_codec.hpp"
 #include "gate.hpp"
 #include "save_as.hpp"
 
@@ -29,21 +30,13 @@ chain::state state_at(std::uint64_t step, std::size_t parameters) {
 }
 
 /// Stores elements as they are, as a delta with a code table of its own.
-struct with_tables {
-  [[nodiscard]] std::string name() const { return "with_tables"; }
-  [[nodiscard]] bool uses_parent() const { return true; }
-  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+struct with_tables : tests::copying_codec {
   [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
-    std::copy(in.values.begin(), in.values.end(), out.begin());
+    auto made = copying_codec::encode(in, out);
     cairn::code_lengths lengths{};
     for (std::size_t i = 0; i < 16; ++i) lengths[i] = std::to_integer<std::uint8_t>(in.values[i]) % 13;
-    return {.codec = name(),
-            .bytes = in.values.size(),
-            .relative = !in.reference.empty(),
-            .tables = {cairn::detail::make_code_table(lengths)}};
-  }
-  void decode(const cairn::decode_request& from) const {
-    std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+    made.tables = {cairn::detail::make_code_table(lengths)};
+    return made;
   }
 };
 
@@ -366,11 +359,7 @@ TEST_CASE("killed at any moment of saving, merging and pruning, the newest check
     char byte = 0;
     for (auto n = random() % 4; n > 0; --n) REQUIRE(saves.receive(byte));
     for (volatile auto spin = random() % 400'000; spin > 0;) spin = spin - 1;
-    ::kill(child, SIGKILL);
-    static_cast<void>(saves.receive_all());
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    REQUIRE(WIFSIGNALED(status));
+    REQUIRE(tests::kill_child(child));
     const cairn::any_store store = cairn::stores::directory(root);
     const auto names = store.list();
     REQUIRE((!names.empty() || newest == 0));

@@ -2,7 +2,6 @@
 // Runs that continue from an earlier step than the newest checkpoint: no checkpoint of theirs may be lost silently.
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/core/checksum.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
@@ -10,13 +9,16 @@
 #include "catch.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
+#include "hostile/files.hpp"
 #include "recording_policy.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 using cairn::checkpointer;
 using cairn::checkpointer_options;
 using cairn::errc;
 using cairn::detail::checkpoint_name;
+using tests::in_scratch;
 using tests::trained;
 using tests::trainer;
 using kind = cairn::event::kind;
@@ -400,8 +402,7 @@ TEST_CASE("remove_after waits for the running save, and throws its error first")
   CHECK(run.steps() == steps{1});
 }
 
-TEST_CASE("remove_after removes damaged checkpoints too") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "remove_after removes damaged checkpoints too") {
   const auto root = scratch.path("run");
   checkpointer run(root);
   for (const std::uint64_t step : {1U, 2U, 3U}) run.save(trained(step), {.step = step});
@@ -502,8 +503,7 @@ TEST_CASE("retention reads the index of a checkpoint that another process has re
   chain::check_restores(store, checkpoint_name(110), state[3]);
 }
 
-TEST_CASE("while there is a checkpoint of a newer format version, nothing is removed") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "while there is a checkpoint of a newer format version, nothing is removed") {
   const auto root = scratch.path("run");
   const auto state = states(4);
   {
@@ -511,12 +511,7 @@ TEST_CASE("while there is a checkpoint of a newer format version, nothing is rem
     for (const std::uint64_t step : {1U, 2U, 3U}) earlier.save(state[step], {.step = step});
   }
   const auto index = root + "/" + checkpoint_name(2) + "/index.json";
-  auto newer = sample::slurp(index);
-  const std::string version = "\"version\":\"" + std::string(cairn::detail::format_version) + "\"";
-  newer.replace(newer.find(version), version.size(), "\"version\":\"99\"");
-  newer.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
-                cairn::detail::to_hex(cairn::detail::index_checksum(newer)));
-  sample::spill(index, newer);
+  sample::spill(index, hostile::of_newer_version(sample::slurp(index)));
   std::vector<cairn::event> events;
   checkpointer run(root, {.keep_last = 1, .on_event = [&](const cairn::event& what) { events.push_back(what); }});
   run.save(state[4], {.step = 4});

@@ -11,10 +11,12 @@
 #include "child.hpp"
 #include "gate.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 using cairn::checkpointer;
 using cairn::errc;
 using cairn::detail::checkpoint_name;
+using tests::in_scratch;
 namespace fs = std::filesystem;
 
 namespace {
@@ -38,8 +40,7 @@ sample::failure failure_as_nobody(const Act& act) {
 
 }  // namespace
 
-TEST_CASE("a disk that is full: how many bytes a file needs, and how many are free") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a disk that is full: how many bytes a file needs, and how many are free") {
   const auto command = "mount -t tmpfs -o size=2m tmpfs " + scratch.path() + " 2>/dev/null";
   if (::geteuid() != 0 || std::system(command.c_str()) != 0) SKIP("no file system can be mounted here");
   std::vector<sample::failure> failures;
@@ -75,8 +76,7 @@ TEST_CASE("a place of another owner: whose it is, for a restore and for a save")
   }
 }
 
-TEST_CASE("a mistyped root: which directory is not there") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a mistyped root: which directory is not there") {
   cairn::save(scratch.path("runs/lenet/" + checkpoint_name(1)), tests::trained(1), {.step = 1});
   tests::trainer state;
   for (const auto& [typed, missing] : std::vector<std::pair<std::string, std::string>>{
@@ -99,8 +99,7 @@ TEST_CASE("a mistyped root: which directory is not there") {
              {"there is no checkpoint in " + scratch.path("empty")});
 }
 
-TEST_CASE("the directory of an older run: its newest step, and what can be done") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the directory of an older run: its newest step, and what can be done") {
   checkpointer(scratch.path()).save(tests::trained(1000), {.step = 1000});
   checkpointer run(scratch.path(), {.when = cairn::policies::every_steps{1}});
   check_says(sample::failure_of([&] { static_cast<void>(run.step(tests::trained(1), {.step = 1})); }), errc::stale,
@@ -108,8 +107,7 @@ TEST_CASE("the directory of an older run: its newest step, and what can be done"
               "save to another directory, which keeps them"});
 }
 
-TEST_CASE("too many open files: the limit, and that it can be raised") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "too many open files: the limit, and that it can be raised") {
   cairn::save(scratch.path("many"), std::vector<float>(1'000), {.shards = 2});
   check_says(tests::in_child([&] {
                // The sanitizer opens a pipe when it first sees an object of a type with virtual functions.
@@ -123,8 +121,7 @@ TEST_CASE("too many open files: the limit, and that it can be raised") {
              errc::io, {"Too many open files", "this process may have 3 files open", "raise the limit (ulimit -n)"});
 }
 
-TEST_CASE("a layer of another size: both shapes, and how to load it") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a layer of another size: both shapes, and how to load it") {
   struct matrix_of {
     tests::matrix weight;
   };

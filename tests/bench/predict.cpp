@@ -5,15 +5,8 @@
 
 namespace {
 
-using bench::calibrate;
-using bench::machine;
-using bench::measured_write;
-using bench::prediction;
-using bench::simulate;
-using bench::write_cost;
-using cairn::plan::leaf_size;
-using cairn::plan::partition;
-using cairn::plan::rank_load;
+using namespace bench;
+using namespace cairn::plan;
 
 /// Nothing takes time.
 machine ideal() {

@@ -8,21 +8,7 @@
 
 namespace {
 
-using bench::schedule::any_failures;
-using bench::schedule::difference_of;
-using bench::schedule::every_kind;
-using bench::schedule::mean_of;
-using bench::schedule::objective;
-using bench::schedule::outcome;
-using bench::schedule::overhead;
-using bench::schedule::sample_mean;
-using bench::schedule::save_times;
-using bench::schedule::scenario;
-using bench::schedule::seeded_numbers;
-using bench::schedule::simulate;
-using bench::schedule::simulation;
-using bench::schedule::workers_at_risk;
-using bench::schedule::workload;
+using namespace bench::schedule;
 using bench::schedule::failures::exponential;
 using bench::schedule::failures::weibull;
 using cairn::save_kind;
@@ -73,8 +59,7 @@ struct recorder {
   }
 };
 
-scenario of_seconds(std::size_t iterations, const save_times& takes, const bench::schedule::any_failures& failures,
-                    double each = 1) {
+scenario of_seconds(std::size_t iterations, const save_times& takes, const any_failures& failures, double each = 1) {
   scenario what{.work = {.seconds = std::vector<double>(iterations, each)}, .failures = failures};
   what.kinds = every_kind(takes);
   return what;
@@ -119,7 +104,7 @@ scenario any_scenario(std::mt19937_64& random) {
     what.failures = exponential{duration(between(100, 1000))};
   else
     what.failures = weibull::of_mean(duration(between(100, 1000)), between(0.5, 2));
-  if (random() % 2 == 0) what.stops = bench::schedule::early_stops::uniform{0.2, 0.9, 0.7};
+  if (random() % 2 == 0) what.stops = early_stops::uniform{0.2, 0.9, 0.7};
   what.loss_noise = random() % 2 == 0 ? 0 : 0.1;
   return what;
 }
@@ -129,7 +114,7 @@ bool are_equal(const simulation& a, const simulation& b) {
   for (std::size_t i = 0; is_equal && i < a.jobs.size(); ++i) {
     const auto &x = a.jobs[i], &y = b.jobs[i];
     is_equal = x.seconds == y.seconds && x.steps == y.steps && x.saves == y.saves && x.failures == y.failures;
-    for (const auto by : bench::schedule::objectives) is_equal = is_equal && x.of(by).total() == y.of(by).total();
+    for (const auto by : objectives) is_equal = is_equal && x.of(by).total() == y.of(by).total();
   }
   return is_equal;
 }
@@ -193,16 +178,16 @@ TEST_CASE("a policy does not differ from itself, and all policies meet the same 
 
 TEST_CASE("without failures a job takes its iterations and what its saves take") {
   const save_times takes{.stall = 0.5, .background = 3, .slowdown = 0.2, .restore = 100};
-  const auto done = one(of_seconds(100, takes, bench::schedule::failures::never{}), every_steps{10});
+  const auto done = one(of_seconds(100, takes, failures::never{}), every_steps{10});
   CHECK(done.saves == 9);  // the end needs none
   CHECK(done.published == 9);
   CHECK(done.seconds == Approx(100 + 9 * takes.of_a_save()));
   CHECK(done.of(objective::machine_time).waiting == Approx(9 * 1.1));
   CHECK(done.of(objective::machine_time).total() == done.of(objective::machine_time).waiting);
   CHECK(done.work == 100);
-  CHECK(one(of_seconds(100, takes, bench::schedule::failures::never{}), never_saves{}).seconds == 100);
+  CHECK(one(of_seconds(100, takes, failures::never{}), never_saves{}).seconds == 100);
   CHECK(one(of_seconds(0, takes, exponential{duration(1)}), every_steps{1}).seconds == 0);
-  CHECK(simulate(of_seconds(10, takes, bench::schedule::failures::never{}), never_saves{}, {.jobs = 0}).jobs.empty());
+  CHECK(simulate(of_seconds(10, takes, failures::never{}), never_saves{}, {.jobs = 0}).jobs.empty());
 }
 
 TEST_CASE("blocking saves and one failure, by hand") {
@@ -280,7 +265,7 @@ TEST_CASE("lost work and waiting are charged at the objectives' prices") {
 }
 
 TEST_CASE("a policy is asked after each iteration but the last, and sees what happened") {
-  auto what = of_seconds(6, {.stall = 1, .background = 2.5, .slowdown = 0.5}, bench::schedule::failures::never{});
+  auto what = of_seconds(6, {.stall = 1, .background = 2.5, .slowdown = 0.5}, failures::never{});
   what.work.loss = {6, 5, 4, 3, 2, 1, 0};
   what.work.workers = {4, 4, 2, 2, 1, 1};
   what.kinds[1].reported = {.step = 77, .kind = save_kind::raw, .encode_seconds = 1.5, .bytes = 11};
@@ -317,8 +302,7 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
 }
 
 TEST_CASE("where saving takes all of the training, it stands still until the save is published") {
-  const auto done =
-      one(of_seconds(3, {.background = 2.5, .slowdown = 1}, bench::schedule::failures::never{}), recorder{.at = {1}});
+  const auto done = one(of_seconds(3, {.background = 2.5, .slowdown = 1}, failures::never{}), recorder{.at = {1}});
   CHECK(done.seconds == Approx(5.5));
 }
 
@@ -395,7 +379,7 @@ TEST_CASE("a save of no stated kind is of the usual one") {
     bool should_save(const cairn::moment&) const { return true; }
     void saved(const cairn::save_cost& cost) const { told->push_back(cost.kind); }
   };
-  auto what = of_seconds(3, {}, bench::schedule::failures::never{});
+  auto what = of_seconds(3, {}, failures::never{});
   what.usual = save_kind::raw;
   const plain policy;
   one(what, policy);
@@ -415,7 +399,7 @@ TEST_CASE("a job that cannot get on is given up") {
       simulate(of_seconds(10, {.restore = 3}, at_age{2}), never_saves{}, {.jobs = 1, .most_failures = 9});
   CHECK(given_up(in_restores) == 1);
   CHECK(in_restores.jobs[0].seconds == Approx(20));
-  CHECK(given_up(simulate(of_seconds(10, {}, bench::schedule::failures::never{}), never_saves{}, {.jobs = 5})) == 0);
+  CHECK(given_up(simulate(of_seconds(10, {}, failures::never{}), never_saves{}, {.jobs = 5})) == 0);
 }
 
 TEST_CASE("evenly spaced saves take as long as Daly's formula expects, Young's and Daly's intervals among them") {
@@ -450,7 +434,7 @@ TEST_CASE("n workers fail n times as often, also where their number changes") {
 }
 
 TEST_CASE("first failures come as the model says") {
-  const auto first = [](const bench::schedule::any_failures& model, double workers) {
+  const auto first = [](const any_failures& model, double workers) {
     auto what = of_seconds(5000, {}, model, 10);
     what.work.workers.assign(5000, workers);
     return mean_of(simulate(what, never_saves{}, {.jobs = 3000, .most_failures = 0}), &outcome::seconds);
@@ -467,21 +451,20 @@ TEST_CASE("all objectives cost what is expected, with stops and changing workers
   auto what = of_seconds(300, {.stall = 2, .background = 10, .slowdown = 0.2}, exponential{duration(50000)}, 10);
   for (int k = 0; k <= 300; ++k) what.work.loss.push_back(0.1 + std::exp(-k / 60.0));
   for (const double workers : {4.0, 2.0, 1.0}) what.work.workers.insert(what.work.workers.end(), 100, workers);
-  what.stops = bench::schedule::early_stops::uniform{0.4, 0.6, 0.7};
+  what.stops = early_stops::uniform{0.4, 0.6, 0.7};
   const auto all = simulate(what, every_steps{10}, {.jobs = 20000});
   std::vector<std::uint32_t> saves;
   for (std::uint32_t k = 10; k < 300; k += 10) saves.push_back(k);
-  for (const auto by : bench::schedule::objectives) {
-    const auto cost_model =
-        bench::schedule::cost_model_of(by, what.work, what.kinds[1].takes, what.failures, what.stops);
+  for (const auto by : objectives) {
+    const auto cost_model = cost_model_of(by, what.work, what.kinds[1].takes, what.failures, what.stops);
     INFO(name(by));
-    CHECK(agrees(mean_of(all, by), bench::schedule::expected_cost(cost_model, saves), 0.02));
+    CHECK(agrees(mean_of(all, by), expected_cost(cost_model, saves), 0.02));
   }
 }
 
 TEST_CASE("jobs are stopped where the model of early stops says, and nothing after that counts") {
-  auto what = of_seconds(1000, {.stall = 1}, bench::schedule::failures::never{});
-  what.stops = bench::schedule::early_stops::uniform{0.4, 0.6, 1};
+  auto what = of_seconds(1000, {.stall = 1}, failures::never{});
+  what.stops = early_stops::uniform{0.4, 0.6, 1};
   const auto all = simulate(what, every_steps{100}, {.jobs = 3000});
   CHECK(agrees(mean_of(all, &outcome::steps), 499.5));
   for (const auto& each : all.jobs) {
@@ -501,10 +484,10 @@ TEST_CASE("jobs are stopped where the model of early stops says, and nothing aft
 }
 
 TEST_CASE("when a job is stopped says nothing of when it fails") {
-  auto what = of_seconds(1000, {}, bench::schedule::failures::never{});
-  what.stops = bench::schedule::early_stops::uniform{0, 1, 1};
+  auto what = of_seconds(1000, {}, failures::never{});
+  what.stops = early_stops::uniform{0, 1, 1};
   const auto stopped = simulate(what, never_saves{}, {.jobs = 3000});
-  what.stops = bench::schedule::early_stops::none{};
+  what.stops = early_stops::none{};
   what.failures = exponential{duration(100)};
   const auto failed = simulate(what, never_saves{}, {.jobs = 3000, .most_failures = 0});
   std::vector<double> products;
@@ -546,7 +529,7 @@ TEST_CASE("scenarios that cannot be are refused") {
     }
   };
   for (const double bad : {-1.0, infinite, no_number}) {
-    const auto fine = of_seconds(3, {}, bench::schedule::failures::never{});
+    const auto fine = of_seconds(3, {}, failures::never{});
     CHECK_FALSE(is_refused(fine));
     for (const auto part : {&save_times::stall, &save_times::background, &save_times::slowdown, &save_times::restore})
       for (std::size_t kind = 0; kind < 3; ++kind) {
@@ -564,12 +547,12 @@ TEST_CASE("scenarios that cannot be are refused") {
     what.work.seconds[1] = bad;
     CHECK(is_refused(what));
   }
-  auto what = of_seconds(3, {.slowdown = 1.5}, bench::schedule::failures::never{});
+  auto what = of_seconds(3, {.slowdown = 1.5}, failures::never{});
   CHECK(is_refused(what));
-  what = of_seconds(3, {}, bench::schedule::failures::never{});
+  what = of_seconds(3, {}, failures::never{});
   what.work.loss = {1, 2};
   CHECK(is_refused(what));
-  what = of_seconds(3, {}, bench::schedule::failures::never{});
+  what = of_seconds(3, {}, failures::never{});
   what.anchor_every = 0;
   CHECK(is_refused(what));
 }

@@ -88,14 +88,6 @@ TEST_CASE("changes belong to the class that declares the members") {
   STATIC_REQUIRE(changed<changes_too>);
 }
 
-TEST_CASE("a version belongs to the class that declares it") {
-  using cairn::detail::has_version;
-  STATIC_REQUIRE(has_version<record>);
-  STATIC_REQUIRE(has_version<versioned>);
-  STATIC_REQUIRE_FALSE(has_version<below_versioned>);
-  STATIC_REQUIRE_FALSE(has_version<base>);
-}
-
 TEST_CASE("what is wrong with the changes of a class") {
   STATIC_REQUIRE(problem_of_changes<record>() == problem::none);
   STATIC_REQUIRE(problem_of_changes<listed>() == problem::none);
