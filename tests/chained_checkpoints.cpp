@@ -257,20 +257,6 @@ TEST_CASE("leaves that go, come back and change their size in a chain") {
   }
 }
 
-TEST_CASE("a parent that somebody has removed or replaced is not built on") {
-  auto store = cairn::any_store(cairn::stores::memory());
-  checkpointer run(store, {.codecs = chain::mixed_rules()});
-  CHECK_FALSE(run.save(state_at(1, 600), {.step = 1}).is_delta);
-  CHECK(run.save(state_at(2, 600), {.step = 2}).is_delta);
-  store.remove(checkpoint_name(2));
-  CHECK_FALSE(run.save(state_at(3, 600), {.step = 3}).is_delta);
-  CHECK(run.save(state_at(4, 600), {.step = 4}).is_delta);
-  const auto other = state_at(5, 600);
-  tests::save_as(store, checkpoint_name(4), other, {.step = 4});
-  CHECK_FALSE(run.save(state_at(5, 600), {.step = 5}).is_delta);
-  check_restores(store, checkpoint_name(5), state_at(5, 600));
-}
-
 TEST_CASE("a delta is not built on a chain of which somebody has removed or replaced a link, however old") {
   for (const std::uint64_t gone : {1U, 2U, 3U, 4U})
     for (const bool is_replaced : {true, false}) {

@@ -44,6 +44,7 @@ void check_refused(const Act& act, std::uint64_t step, std::uint64_t newest) {
                      ", the newest checkpoint in memory"));
   CHECK(failure.says("restore"));
   CHECK(failure.says("remove_after"));
+  CHECK(failure.says("on_older_step = replace"));
   CHECK(failure.says("another directory"));
 }
 

@@ -126,12 +126,16 @@ TEST_CASE("a tensor that no machine has in memory is refused with its path") {
   };
   float one = 0;
   const std::uint64_t large = std::uint64_t{1} << 40U;
-  for (const cairn::extents& shape : {cairn::extents{large, large}, {large, 256}, {large, large, 1 << 8, 2}}) {
+  for (const cairn::extents& shape :
+       {cairn::extents{large, large}, {large, 256}, {large, large, 1 << 8, 2}, {~std::uint64_t{0}}}) {
     const state refused{{&one, shape}};
     const auto failure = sample::failure_of([&] { (void)cairn::detail::describe(refused); });
     CHECK(failure.code == cairn::errc::invalid);
-    CHECK(failure.says("weights is a tensor of shape [1099511627776, "));
+    CHECK(failure.says("weights is a tensor of shape [" + std::to_string(shape[0])));
+    CHECK(failure.says("that is more than 2^48 bytes"));
   }
+  CHECK_THROWS_WITH(cairn::detail::describe(state{{nullptr, {2, 3}}}),
+                    ContainsSubstring("weights is a tensor of shape [2, 3] without memory"));
   const state empty{{nullptr, {large, 0, large}}};
   CHECK(cairn::detail::describe(empty).leaves.size() == 1);
 }
@@ -292,14 +296,4 @@ TEST_CASE("two tensors that shared their memory load into default-made ones") {
   kept.load(fresh);
   CHECK(fresh.b.shape() == cairn::extents{3});
   CHECK(fresh.b.data()[2] == 3);
-}
-
-TEST_CASE("a tensor that memory cannot have is refused") {
-  float memory[1];
-  const auto too_large = ContainsSubstring("that is more than 2^48 bytes");
-  const std::uint64_t large = std::uint64_t{1} << 40U;
-  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(memory, {large, large})), too_large);
-  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(memory, {~std::uint64_t{0}})), too_large);
-  CHECK_THROWS_WITH(cairn::detail::describe(cairn::tensor_view<float>(nullptr, {2, 3})),
-                    ContainsSubstring("value is a tensor of shape [2, 3] without memory"));
 }
