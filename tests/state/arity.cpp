@@ -6,7 +6,13 @@
 
 namespace {
 
-struct none {};
+using cairn::detail::arity;
+using cairn::detail::counted_fields;
+
+struct empty {};
+struct empty_too {};
+template <class T>
+struct crtp {};
 struct inner {
   int a;
   float b[3];
@@ -58,10 +64,7 @@ struct needs_argument_by_default {
   tests::needs_argument b{1};
   int c = 2;
 };
-struct empty_base {};
-template <class Derived>
-struct crtp_base {};
-struct with_bases : empty_base, crtp_base<with_bases> {
+struct with_bases : empty, crtp<with_bases> {
   int a;
   std::vector<int> b;
 };
@@ -95,8 +98,6 @@ struct with_anonymous_union {
   };
 };
 
-struct empty {};
-struct empty_too {};
 struct base_and_member : empty {
   empty first;
   int a;
@@ -106,16 +107,13 @@ struct bases_and_member : empty, empty_too {
   empty second;
   int a;
 };
-template <class T>
-struct crtp {};
 struct crtp_and_member : crtp<crtp_and_member> {
   crtp<crtp_and_member> first;
   int a;
 };
 
 TEST_CASE("fields are counted one by one, C arrays as one") {
-  using cairn::detail::arity;
-  STATIC_REQUIRE(arity<none> == 0);
+  STATIC_REQUIRE(arity<empty> == 0);
   STATIC_REQUIRE(arity<with_greedy> == 2);
   STATIC_REQUIRE(arity<long_arrays> == 6);
   STATIC_REQUIRE(arity<needs_argument_by_default> == 3);
@@ -125,8 +123,6 @@ TEST_CASE("fields are counted one by one, C arrays as one") {
 }
 
 TEST_CASE("base classes are no fields; empty ones are told from others") {
-  using cairn::detail::arity;
-  using cairn::detail::counted_fields;
   STATIC_REQUIRE(arity<with_bases> == 2);
   STATIC_REQUIRE(arity<base_and_member> == 2);
   STATIC_REQUIRE(arity<bases_and_member> == 3);
@@ -137,7 +133,6 @@ TEST_CASE("base classes are no fields; empty ones are told from others") {
 }
 
 TEST_CASE("fields that cannot be counted are unknown, and unions are seen") {
-  using cairn::detail::counted_fields;
   STATIC_REQUIRE(!counted_fields<with_reference>.known);
   STATIC_REQUIRE(!counted_fields<with_own_reference>.known);
   STATIC_REQUIRE(!counted_fields<shared>.known);
@@ -168,10 +163,10 @@ TEST_CASE("a member that converts from anything is neither a base class nor a un
   struct alone {
     convertible g;
   };
-  CHECK(cairn::detail::arity<first> == 2);
-  CHECK(cairn::detail::arity<last> == 2);
-  CHECK(cairn::detail::arity<alone> == 1);
-  CHECK_FALSE(cairn::detail::counted_fields<first>.has_union);
-  CHECK_FALSE(cairn::detail::counted_fields<last>.has_union);
-  CHECK(cairn::detail::counted_fields<first>.bases == 0);
+  CHECK(arity<first> == 2);
+  CHECK(arity<last> == 2);
+  CHECK(arity<alone> == 1);
+  CHECK_FALSE(counted_fields<first>.has_union);
+  CHECK_FALSE(counted_fields<last>.has_union);
+  CHECK(counted_fields<first>.bases == 0);
 }

@@ -4,12 +4,8 @@
 #include "catch.hpp"
 #include "state/records.hpp"
 
-using cairn::detail::is_read_by_pfr;
-using cairn::detail::stored_field_name;
-using cairn::detail::tie_fields;
-using tests::needs_argument;
-using tests::recursive;
-using tests::without_default;
+using namespace cairn::detail;
+using namespace tests;
 
 namespace {
 
