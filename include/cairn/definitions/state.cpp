@@ -16,7 +16,7 @@
 #include "cairn/state/loader_pointers.ipp"
 #include "cairn/state/stable_name.ipp"
 #include "cairn/state/overlaps.ipp"
-#include "cairn/state/random_text.ipp"
+#include "cairn/state/random.ipp"
 #include "cairn/state/state.ipp"
 #include "cairn/state/stored_state.ipp"
 #include "cairn/state/tied_arrays.ipp"
