@@ -13,7 +13,6 @@
 #include "cairn/state/joined_load.ipp"
 #include "cairn/state/load_plan.ipp"
 #include "cairn/state/loader.ipp"
-#include "cairn/state/loader_pointers.ipp"
 #include "cairn/state/overlaps.ipp"
 #include "cairn/state/random.ipp"
 #include "cairn/state/state.ipp"
