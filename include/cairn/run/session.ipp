@@ -33,15 +33,6 @@ inline void check_options(const checkpointer_options& options) {
     invalid("hang_timeout", "is not above 0");
   if (is_nan(options.retry_for.count()) || options.retry_for.count() < 0) invalid("retry_for", "is below 0");
   if (!cairn::detail::is_positive(options.preempt_deadline.count())) invalid("preempt_deadline", "is not above 0");
-  const auto check_listed = [&](std::string_view option, auto chosen, auto last) {
-    if (chosen > last)
-      invalid(option, "is " + std::to_string(static_cast<int>(chosen)) + ", which its type does not have");
-  };
-  check_listed("on_busy", options.on_busy, when_busy::replace);
-  check_listed("on_destruction", options.on_destruction, when_destroyed::cancel);
-  check_listed("on_failure", options.on_failure, when_failed::keep_training);
-  check_listed("replica_check", options.replica_check, replica_check::refuse);
-  check_listed("on_older_step", options.on_older_step, when_older::replace);
   check_shards(options.shards);
   constexpr unsigned most_cores = CPU_SETSIZE;
   if (!options.cores.empty() && *options.cores.rbegin() >= most_cores)
@@ -288,7 +279,7 @@ step_outcome session::step(any_state state, const observation& now) {
     if (!has_verdict()) begin_round(call_, mine);
   } else if (own_failure_) {
     deferred_.reset();
-    fail_together({.has_thrown = true});
+    fail_together({.most = {.has_thrown = true}});
   }
   return outcome;
 }
@@ -330,12 +321,12 @@ std::optional<decision> session::decide_together(const observation& now, const v
   const bool acts_at_once = ranks_.is_alone() || policy_.uses_steps_alone();
   const auto own = ranks_.is_leader() || acts_at_once ? decide(now) : decision(false);
   if (acts_at_once) return own ? std::optional(own) : std::nullopt;
-  if (last.save) return last.save;
+  if (last.most.save != 0) return last.save();
   if (!own || is_pausing_) return std::nullopt;
   if (work_ && options_.on_busy == when_busy::skip)
     report_skipped(now);
   else
-    mine.save = own;
+    mine.set_save(own);
   return std::nullopt;
 }
 
@@ -350,7 +341,8 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     mine.saves_copy = ranks_.is_leader();
     begin_round(call_, std::exchange(mine, {}));
     const auto last = take_verdict();
-    if (!last.is_same_call || !last.is_same_copy || !last.saves_copy || last.has_thrown || last.leaving) {
+    if (!last.is_same_call() || !last.is_same_copy() || last.most.saves_copy == 0 || last.most.has_thrown != 0 ||
+        last.most.leaving != 0) {
       deferred_ = last;
       return {.skipped = true};
     }
@@ -412,12 +404,12 @@ save_report session::save(any_state state, const observation& now) {
 step_outcome session::preempt(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
-  const double left = static_cast<double>(last.milliseconds_left) / 1000;
+  const double left = static_cast<double>(last.least.milliseconds_left) / 1000;
   record_.emit({.what = event::kind::stopping,
                 .checkpoint = store().location(),
                 .step = now.step,
                 .seconds = left,
-                .message = reason_to_stop(last.signal)});
+                .message = reason_to_stop(static_cast<int>(last.most.signal))});
   const auto plan = ranks_.from_leader([&] {
     std::uint64_t bytes = 0;
     for (const auto& each : describe(state).leaves) bytes += each.bytes();
