@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/progress.hpp"
+#include "cairn/run/background_thread.hpp"
 
 #include <atomic>
 #include <future>

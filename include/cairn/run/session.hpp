@@ -42,6 +42,7 @@
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
+#include "cairn/run/background_thread.hpp"
 #include "cairn/run/history.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/progress.hpp"

@@ -476,12 +476,19 @@ class slice_window {
       current_ = nullptr;
     }
     auto* const next = &windows_[key];
-    if (current_ != nullptr && current_ != next) current_->trim(spare_);
+    if (current_ != nullptr && current_ != next && current_->is_read.size() > few)
+      current_->move(current_->end() - few, current_->end());
     current_ = next;
     from_ = &from;
     shard_ = slice.shard;
     begin_ = slice.begin;
-    current_->cover(begin_ / block_bytes, block_count(slice.end()), spare_);
+    auto first = begin_ / block_bytes, last = block_count(slice.end());
+    if (first < current_->first || last > current_->end()) {
+      if (first > current_->first && first <= current_->end())
+        first = std::max(current_->first, first - std::min(first, few));
+      if (last >= current_->first && last < current_->end()) last = std::min(current_->end(), last + few);
+      current_->move(first, last);
+    }
     return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
 
@@ -512,42 +519,17 @@ class slice_window {
     std::uint64_t first = 0;
     std::vector<bool> is_read{};
 
-    /// Has room for blocks [begin, end), keeps those there, and a few on either side. Takes `spare` if it needs memory.
-    void cover(std::uint64_t begin, std::uint64_t end, page_buffer& spare) {
-      const auto old_end = first + is_read.size();
-      if (begin >= first && end <= old_end) return;
-      if (begin > first && begin <= old_end) begin = std::max(first, begin - std::min(begin, few));
-      if (end >= first && end < old_end) end = std::min(old_end, end + few);
-      std::vector<bool> now(end - begin);
-      const bool grows = now.size() * block_bytes > memory.bytes().size();
-      page_buffer grown;
-      if (grows) {
-        std::swap(grown, spare);
-        static_cast<void>(grown.first(now.size() * block_bytes));
+    [[nodiscard]] std::uint64_t end() const noexcept { return first + is_read.size(); }
+    /// Has blocks [begin, last) from now on. Those that have been read stay so.
+    void move(std::uint64_t begin, std::uint64_t last) {
+      window now{page_buffer((last - begin) * block_bytes), begin, std::vector<bool>(last - begin)};
+      for (auto block = std::max(begin, first); block < std::min(last, end()); ++block) {
+        if (!is_read[block - first]) continue;
+        std::memcpy(now.memory.bytes().data() + (block - begin) * block_bytes,
+                    memory.bytes().data() + (block - first) * block_bytes, block_bytes);
+        now.is_read[block - begin] = true;
       }
-      const auto to = grows ? grown.bytes() : memory.bytes();
-      const auto kept = std::max(begin, first), kept_end = std::min(end, old_end);
-      if (kept < kept_end) {
-        std::memmove(to.data() + (kept - begin) * block_bytes, memory.bytes().data() + (kept - first) * block_bytes,
-                     (kept_end - kept) * block_bytes);
-        for (auto block = kept; block < kept_end; ++block) now[block - begin] = is_read[block - first];
-      }
-      if (grows) memory = std::move(grown);
-      first = begin;
-      is_read = std::move(now);
-    }
-
-    /// Keeps the last few blocks. The memory of the others becomes `spare`.
-    void trim(page_buffer& spare) {
-      if (memory.bytes().size() <= few * block_bytes) return;
-      const auto left_out = is_read.size() - std::min<std::size_t>(is_read.size(), few);
-      page_buffer kept(few * block_bytes);
-      std::memcpy(kept.bytes().data(), memory.bytes().data() + left_out * block_bytes,
-                  (is_read.size() - left_out) * block_bytes);
-      std::swap(memory, kept);
-      if (kept.bytes().size() > spare.bytes().size()) std::swap(spare, kept);
-      is_read.erase(is_read.begin(), is_read.begin() + static_cast<std::ptrdiff_t>(left_out));
-      first += left_out;
+      *this = std::move(now);
     }
   };
 
@@ -555,7 +537,6 @@ class slice_window {
   /// By shard, and whether their slices are encoded: writers put these after the others.
   std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
   window* current_ = nullptr;
-  page_buffer spare_;  // of the last window that was large
   const checkpoint_reader* from_ = nullptr;
   std::size_t shard_ = 0;
   std::uint64_t begin_ = 0;
