@@ -33,6 +33,15 @@ inline void check_options(const checkpointer_options& options) {
     invalid("hang_timeout", "is not above 0");
   if (is_nan(options.retry_for.count()) || options.retry_for.count() < 0) invalid("retry_for", "is below 0");
   if (!cairn::detail::is_positive(options.preempt_deadline.count())) invalid("preempt_deadline", "is not above 0");
+  const auto check_listed = [&](std::string_view option, auto chosen, auto last) {
+    if (chosen > last)
+      invalid(option, "is " + std::to_string(static_cast<int>(chosen)) + ", which its type does not have");
+  };
+  check_listed("on_busy", options.on_busy, when_busy::replace);
+  check_listed("on_destruction", options.on_destruction, when_destroyed::cancel);
+  check_listed("on_failure", options.on_failure, when_failed::keep_training);
+  check_listed("replica_check", options.replica_check, replica_check::refuse);
+  check_listed("on_older_step", options.on_older_step, when_older::replace);
   check_shards(options.shards);
   constexpr unsigned most_cores = CPU_SETSIZE;
   if (!options.cores.empty() && *options.cores.rbegin() >= most_cores)
