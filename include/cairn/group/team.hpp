@@ -251,7 +251,7 @@ class team {
       if (own == texts.end() && other == of_leader.end()) return;
       constexpr std::string_view none = "no further part";
       fail(errc::mismatch, {"the ranks differ in ", what, ": rank 0: ", other == of_leader.end() ? none : *other,
-                            ", this one: ", own == texts.end() ? none : *own});
+                            ", rank ", rank_, ": ", own == texts.end() ? none : *own});
     });
   }
 
