@@ -7,9 +7,6 @@
 #include <absl/container/inlined_vector.h>
 #include <absl/container/node_hash_map.h>
 #include <absl/types/optional.h>
-#include <string>
-#include <tuple>
-#include <vector>
 
 #include "containers.hpp"
 

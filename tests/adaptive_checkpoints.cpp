@@ -3,27 +3,10 @@
 // restarts.
 #include "cairn/checkpointer.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <csignal>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "cairn/system/clock.hpp"
-#include "cairn/merge.hpp"
-#include "cairn/save.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
 #include "recording_policy.hpp"

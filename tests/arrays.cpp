@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/arrays.hpp"
 
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "catch.hpp"
-#include "store/sample.hpp"
+#include "in_scratch.hpp"
 
 using cairn::dtype;
 using cairn::errc;
 using cairn::named_array;
+using tests::in_scratch;
 
 namespace {
 
@@ -69,8 +64,7 @@ TEST_CASE("arrays are saved under their names, also strided ones, and a state of
   CHECK(state.model.scale == 0.5);
 }
 
-TEST_CASE("a state loads what was saved like its own checkpoint") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a state loads what was saved like its own checkpoint") {
   const model state{{{"in", {{1, 2, 3}, 0.5}}, {"out.put", {{4}, {}}}}, {{1, 2}, {}, {3}}, 9};
   cairn::save(scratch.path("a"), state);
   const auto like = cairn::open(scratch.path("a"));
@@ -89,8 +83,7 @@ TEST_CASE("a state loads what was saved like its own checkpoint") {
   CHECK(loaded.step == 9);
 }
 
-TEST_CASE("arrays that cannot be saved are refused, and nothing is left") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "arrays that cannot be saved are refused, and nothing is left") {
   const float one = 1;
   const auto failure = [&](std::vector<named_array> arrays) {
     return sample::failure_of([&] { cairn::save_arrays(scratch.path("a"), arrays); });

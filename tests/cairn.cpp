@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/cairn.hpp"
 
-#include <tuple>
-#include <type_traits>
-#include <vector>
-
 #include "catch.hpp"
 #include "store/sample.hpp"
 

@@ -2,6 +2,8 @@
 // Catch2 of either generation, spelled as in version 3: tests include this file and work with both.
 #pragma once
 
+#include "standard.hpp"
+
 #if __has_include(<catch2/catch_all.hpp>)
 #include <catch2/catch_all.hpp>
 #else
@@ -25,3 +27,6 @@ inline auto ContainsSubstring(const std::string& part) { return Contains(part); 
     return;                             \
   } while (false)
 #endif
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;

@@ -23,10 +23,6 @@
 #include <cereal/types/variant.hpp>
 #include <cereal/types/vector.hpp>
 
-#include <cstdint>
-#include <stdexcept>
-#include <utility>
-
 #include "adapters/cereal/round_trip.hpp"
 #include "cairn/adapters/cereal.hpp"
 #include "catch.hpp"

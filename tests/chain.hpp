@@ -2,21 +2,13 @@
 // What the tests of chains of checkpoints share: a state that trains, and its bits.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "cairn/chain/load.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/state/describe.hpp"
 #include "store/sample.hpp"
+#include "standard.hpp"
 
 namespace chain {
 

@@ -2,15 +2,7 @@
 // Checks what the checkpoints of a chain restore.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <string>
-
 #include "cairn/chain/load.hpp"
-#include "cairn/core/float_types.hpp"
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 

@@ -5,27 +5,12 @@
 
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <atomic>
-#include <csignal>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "cairn/encode/code_table_text.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/merge.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "chain_checks.hpp"
 #include "child.hpp"
+#include "copying_codec.hpp"
 #include "gate.hpp"
 #include "save_as.hpp"
 
@@ -45,21 +30,13 @@ chain::state state_at(std::uint64_t step, std::size_t parameters) {
 }
 
 /// Stores elements as they are, as a delta with a code table of its own.
-struct with_tables {
-  [[nodiscard]] std::string name() const { return "with_tables"; }
-  [[nodiscard]] bool uses_parent() const { return true; }
-  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+struct with_tables : tests::copying_codec {
   [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
-    std::copy(in.values.begin(), in.values.end(), out.begin());
+    auto made = copying_codec::encode(in, out);
     cairn::code_lengths lengths{};
     for (std::size_t i = 0; i < 16; ++i) lengths[i] = std::to_integer<std::uint8_t>(in.values[i]) % 13;
-    return {.codec = name(),
-            .bytes = in.values.size(),
-            .relative = !in.reference.empty(),
-            .tables = {cairn::detail::make_code_table(lengths)}};
-  }
-  void decode(const cairn::decode_request& from) const {
-    std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+    made.tables = {cairn::detail::make_code_table(lengths)};
+    return made;
   }
 };
 
@@ -280,20 +257,6 @@ TEST_CASE("leaves that go, come back and change their size in a chain") {
   }
 }
 
-TEST_CASE("a parent that somebody has removed or replaced is not built on") {
-  auto store = cairn::any_store(cairn::stores::memory());
-  checkpointer run(store, {.codecs = chain::mixed_rules()});
-  CHECK_FALSE(run.save(state_at(1, 600), {.step = 1}).is_delta);
-  CHECK(run.save(state_at(2, 600), {.step = 2}).is_delta);
-  store.remove(checkpoint_name(2));
-  CHECK_FALSE(run.save(state_at(3, 600), {.step = 3}).is_delta);
-  CHECK(run.save(state_at(4, 600), {.step = 4}).is_delta);
-  const auto other = state_at(5, 600);
-  tests::save_as(store, checkpoint_name(4), other, {.step = 4});
-  CHECK_FALSE(run.save(state_at(5, 600), {.step = 5}).is_delta);
-  check_restores(store, checkpoint_name(5), state_at(5, 600));
-}
-
 TEST_CASE("a delta is not built on a chain of which somebody has removed or replaced a link, however old") {
   for (const std::uint64_t gone : {1U, 2U, 3U, 4U})
     for (const bool is_replaced : {true, false}) {
@@ -382,11 +345,7 @@ TEST_CASE("killed at any moment of saving, merging and pruning, the newest check
     char byte = 0;
     for (auto n = random() % 4; n > 0; --n) REQUIRE(saves.receive(byte));
     for (volatile auto spin = random() % 400'000; spin > 0;) spin = spin - 1;
-    ::kill(child, SIGKILL);
-    static_cast<void>(saves.receive_all());
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    REQUIRE(WIFSIGNALED(status));
+    REQUIRE(tests::kill_child(child));
     const cairn::any_store store = cairn::stores::directory(root);
     const auto names = store.list();
     REQUIRE((!names.empty() || newest == 0));

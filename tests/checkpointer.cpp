@@ -1,42 +1,25 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/checkpointer.hpp"
 
-#include <algorithm>
 #include <sys/resource.h>
 
-#include <csignal>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <limits>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "cairn/core/checksum.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "gate.hpp"
+#include "hostile/files.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 namespace fs = std::filesystem;
 using cairn::checkpointer;
 using cairn::errc;
 using cairn::detail::checkpoint_name;
+using tests::in_scratch;
 using tests::trained;
 using tests::trainer;
 using kind = cairn::event::kind;
@@ -102,10 +85,13 @@ std::vector<damage> damages() {
   };
 }
 
+struct run_in_scratch : in_scratch {
+  const std::string root = scratch.path("run");
+};
+
 }  // namespace
 
-TEST_CASE("the first run has nothing to restore, touches nothing, and the second resumes") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the first run has nothing to restore, touches nothing, and the second resumes") {
   auto state = trained(1);
   {
     checkpointer checkpoints(scratch.path("run"));
@@ -126,8 +112,7 @@ TEST_CASE("the first run has nothing to restore, touches nothing, and the second
   CHECK(report->loaded.size() == 7);
 }
 
-TEST_CASE("it saves when its policy says so, also after a restore") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "it saves when its policy says so, also after a restore") {
   const auto run = [&](cairn::any_policy when, std::uint64_t from, std::uint64_t to) {
     steps saved;
     checkpointer checkpoints(scratch.path("run"), {.when = std::move(when), .on_busy = cairn::when_busy::wait});
@@ -150,8 +135,7 @@ TEST_CASE("it saves when its policy says so, also after a restore") {
   CHECK(steps_in(scratch.path("run")) == steps{4, 8, 12, 13, 14, 15});
 }
 
-TEST_CASE("a policy sees the run: steps, the loss, what was saved last") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a policy sees the run: steps, the loss, what was saved last") {
   struct records {
     std::vector<cairn::moment>* all;
     bool should_save(const cairn::moment& now) const {
@@ -175,8 +159,7 @@ TEST_CASE("a policy sees the run: steps, the loss, what was saved last") {
   CHECK(seen[2].seconds >= seen[2].saved_seconds);
 }
 
-TEST_CASE("what any rule keeps is kept, the rest goes") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "what any rule keeps is kept, the rest goes") {
   const auto run = [&](cairn::checkpointer_options options) {
     fs::remove_all(scratch.path("run"));
     options.durable = false;
@@ -200,8 +183,7 @@ TEST_CASE("what any rule keeps is kept, the rest goes") {
   CHECK(run({.pinned = {2}}) == steps{1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
-TEST_CASE("a later process counts the checkpoints of the earlier ones, and their metrics") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a later process counts the checkpoints of the earlier ones, and their metrics") {
   for (const std::uint64_t step : {1U, 2U, 3U, 4U}) {
     checkpointer checkpoints(scratch.path("run"), {.keep_last = 2, .keep_best = cairn::keep_best_rule{}});
     checkpoints.save(trained(step), {.step = step, .loss = step == 1 ? 0.1 : 0.5});
@@ -209,8 +191,7 @@ TEST_CASE("a later process counts the checkpoints of the earlier ones, and their
   CHECK(steps_in(scratch.path("run")) == steps{1, 3, 4});
 }
 
-TEST_CASE("metrics that are no numbers are never the best, and come back") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "metrics that are no numbers are never the best, and come back") {
   checkpointer checkpoints(scratch.path("run"), {.keep_best = cairn::keep_best_rule{}});
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -224,8 +205,7 @@ TEST_CASE("metrics that are no numbers are never the best, and come back") {
   CHECK(report->metrics.at("loss") != report->metrics.at("loss"));
 }
 
-TEST_CASE("the plan of retention removes nothing, and is what the next save does") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the plan of retention removes nothing, and is what the next save does") {
   {
     checkpointer keeps_all(scratch.path("run"));
     save_all(keeps_all, {1, 2, 3, 4});
@@ -243,9 +223,7 @@ TEST_CASE("the plan of retention removes nothing, and is what the next save does
   CHECK(checkpoints.retention_plan().empty());
 }
 
-TEST_CASE("files of others are never deleted, in the root nor in a checkpoint") {
-  const sample::scratch scratch;
-  const auto root = scratch.path("run");
+TEST_CASE_METHOD(run_in_scratch, "files of others are never deleted, in the root nor in a checkpoint") {
   const std::vector<std::string> others{"notes.txt",
                                         "plots/loss.png",
                                         "step-1/index.json",
@@ -283,8 +261,7 @@ TEST_CASE("files of others are never deleted, in the root nor in a checkpoint") 
   CHECK(failure.says(root + "/step-000000007 is no checkpoint and holds \"mine.txt\""));
 }
 
-TEST_CASE("a place with an index.json of somebody else is one of a first run") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a place with an index.json of somebody else is one of a first run") {
   fs::create_directories(scratch.path("html"));
   sample::spill(scratch.path("html/index.json"), R"({"name": "a web project"})");
   checkpointer checkpoints(scratch.path());
@@ -333,9 +310,7 @@ TEST_CASE("a damaged newest checkpoint: the one before is restored, and retentio
   }
 }
 
-TEST_CASE("a directory without an index is no checkpoint: never listed, and saved over") {
-  const sample::scratch scratch;
-  const auto root = scratch.path("run");
+TEST_CASE_METHOD(run_in_scratch, "a directory without an index is no checkpoint: never listed, and saved over") {
   checkpointer checkpoints(root, {.keep_last = 1});
   save_all(checkpoints, {1, 2});
   fs::create_directories(root + "/step-000000003");
@@ -409,17 +384,11 @@ TEST_CASE("nor is one whose keys, elements or texts the types of the state do no
   check(std::mt19937(), std::mt19937_64());
 }
 
-TEST_CASE("one written by a newer version is an error, not a reason to take an older one") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "one written by a newer version is an error, not a reason to take an older one") {
   checkpointer checkpoints(scratch.path("run"));
   save_all(checkpoints, {1, 2});
   const auto path = scratch.path("run/step-000000002/index.json");
-  auto text = sample::slurp(path);
-  const std::string version = "\"version\":\"" + std::string(cairn::detail::format_version) + "\"";
-  text.replace(text.find(version), version.size(), "\"version\":\"99\"");
-  text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
-               cairn::detail::to_hex(cairn::detail::index_checksum(text)));
-  sample::spill(path, text);
+  sample::spill(path, hostile::of_newer_version(sample::slurp(path)));
   auto state = trained(9);
   const auto failure = sample::failure_of([&] { checkpoints.restore(state); });
   CHECK(failure.code == errc::unsupported);
@@ -427,8 +396,7 @@ TEST_CASE("one written by a newer version is an error, not a reason to take an o
   CHECK(state == trained(9));
 }
 
-TEST_CASE("events of a save come in order") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "events of a save come in order") {
   std::vector<cairn::event> events;
   checkpointer checkpoints(scratch.path("run"),
                            {.keep_last = 1,
@@ -482,8 +450,7 @@ TEST_CASE("events of a save come in order") {
   CHECK(events[0].bytes >= 6'000'000);
 }
 
-TEST_CASE("an observer that throws disturbs nothing") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an observer that throws disturbs nothing") {
   checkpointer checkpoints(scratch.path("run"),
                            {.keep_last = 1, .on_event = [](const cairn::event&) { throw std::runtime_error("no"); }});
   save_all(checkpoints, {1, 2});
@@ -493,9 +460,7 @@ TEST_CASE("an observer that throws disturbs nothing") {
   CHECK(state == trained(2));
 }
 
-TEST_CASE("a save that fails is reported, leaves nothing, and the next one works") {
-  const sample::scratch scratch;
-  const auto root = scratch.path("run");
+TEST_CASE_METHOD(run_in_scratch, "a save that fails is reported, leaves nothing, and the next one works") {
   heard events;
   checkpointer checkpoints(
       root,
@@ -623,8 +588,7 @@ TEST_CASE("in a forked child it does nothing: calls are refused, and its end lea
   CHECK(state == trained(1));
 }
 
-TEST_CASE("a forked child does not keep the lock of the parent's directory") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a forked child does not keep the lock of the parent's directory") {
   std::optional<checkpointer> run(std::in_place, scratch.path("run"));
   run->save(trained(1), {.step = 1});
   tests::channel alive, done;
@@ -643,8 +607,7 @@ TEST_CASE("a forked child does not keep the lock of the parent's directory") {
   ::waitpid(child, nullptr, 0);
 }
 
-TEST_CASE("a relative directory is that of the time of construction") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a relative directory is that of the time of construction") {
   const auto failure = tests::in_child([&] {
     fs::current_path(scratch.path());
     fs::create_directory("elsewhere");
@@ -661,8 +624,7 @@ TEST_CASE("a relative directory is that of the time of construction") {
   CHECK(fs::is_empty(scratch.path("elsewhere")));
 }
 
-TEST_CASE("it moves, with what it owns and knows") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "it moves, with what it owns and knows") {
   heard events;
   checkpointer first(scratch.path("run"), {.keep_last = 2, .on_event = std::ref(events)});
   save_all(first, {1});
@@ -685,8 +647,7 @@ TEST_CASE("the loss of a step is the metric \"loss\", in place of another one of
   CHECK(checkpoints.restore(state)->metrics.at("loss") == 0.5);
 }
 
-TEST_CASE("the steps of a run, ascending, and its latest one") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the steps of a run, ascending, and its latest one") {
   checkpointer run(scratch.path("run"), {.when = cairn::policies::every_steps{1}});
   CHECK(run.steps().empty());
   CHECK_FALSE(run.latest());
@@ -853,8 +814,7 @@ TEST_CASE("codec rules that encode no leaf are reported: in every report, and on
   CHECK(cairn::save(cairn::stores::memory(), "a", trained(1)).unmatched_rules.empty());
 }
 
-TEST_CASE("durable = false is refused with a store that is passed in: that is the store's option") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "durable = false is refused with a store that is passed in: that is the store's option") {
   for (const cairn::any_store& store :
        {cairn::any_store(cairn::stores::directory(scratch.path("run"))),
         cairn::any_store(cairn::stores::directory(scratch.path("run"), {.durable = false})),
@@ -899,11 +859,8 @@ TEST_CASE("killed at any moment, a run goes on from its newest checkpoint as if 
       ++reported;
     }
     for (volatile auto spin = random() % (options(round).durable ? 5'000'000 : 300'000); spin > 0;) spin = spin - 1;
-    ::kill(run, SIGKILL);
+    REQUIRE(tests::kill_child(run));
     reported += saves.receive_all().size();
-    int status = 0;
-    ::waitpid(run, &status, 0);
-    REQUIRE(WIFSIGNALED(status));
 
     trainer state;
     const auto report = checkpointer(root).restore(state);

@@ -5,11 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <exception>
-#include <string>
-
 #include "store/sample.hpp"
+#include "standard.hpp"
 
 namespace tests {
 
@@ -75,6 +72,14 @@ pid_t start_child(channel& out, const Action& action) {
     ::_exit(4);
   }
   ::_exit(0);
+}
+
+/// Kills a child. Whether it has lived until then.
+inline bool kill_child(pid_t child) {
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFSIGNALED(status);
 }
 
 /// Runs `action` in a process of its own. What it said last, or of its cairn::error: code and sentence.

@@ -2,11 +2,6 @@
 // One test for containers of any library: they come back into empty and filled ones.
 #pragma once
 
-#include <concepts>
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

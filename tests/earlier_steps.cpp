@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Runs that continue from an earlier step than the newest checkpoint: no checkpoint of theirs may be lost silently.
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/core/checksum.hpp"
-#include "cairn/encode/lc.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/index.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
-#include "cairn/store/shard.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
+#include "hostile/files.hpp"
 #include "recording_policy.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 using cairn::checkpointer;
 using cairn::checkpointer_options;
 using cairn::errc;
 using cairn::detail::checkpoint_name;
+using tests::in_scratch;
 using tests::trained;
 using tests::trainer;
 using kind = cairn::event::kind;
@@ -56,6 +44,7 @@ void check_refused(const Act& act, std::uint64_t step, std::uint64_t newest) {
                      ", the newest checkpoint in memory"));
   CHECK(failure.says("restore"));
   CHECK(failure.says("remove_after"));
+  CHECK(failure.says("on_older_step = replace"));
   CHECK(failure.says("another directory"));
 }
 
@@ -90,8 +79,6 @@ std::vector<way> ways_back() {
              REQUIRE(run.restore_best(state)->step == 2);
            }}};
 }
-
-}  // namespace
 
 TEST_CASE("a step below the newest checkpoint is refused at the first call, whether or not a save is due") {
   for (const auto& [name, go] : ways_back())
@@ -416,8 +403,7 @@ TEST_CASE("remove_after waits for the running save, and throws its error first")
   CHECK(run.steps() == steps{1});
 }
 
-TEST_CASE("remove_after removes damaged checkpoints too") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "remove_after removes damaged checkpoints too") {
   const auto root = scratch.path("run");
   checkpointer run(root);
   for (const std::uint64_t step : {1U, 2U, 3U}) run.save(trained(step), {.step = step});
@@ -518,8 +504,7 @@ TEST_CASE("retention reads the index of a checkpoint that another process has re
   chain::check_restores(store, checkpoint_name(110), state[3]);
 }
 
-TEST_CASE("while there is a checkpoint of a newer format version, nothing is removed") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "while there is a checkpoint of a newer format version, nothing is removed") {
   const auto root = scratch.path("run");
   const auto state = states(4);
   {
@@ -527,12 +512,7 @@ TEST_CASE("while there is a checkpoint of a newer format version, nothing is rem
     for (const std::uint64_t step : {1U, 2U, 3U}) earlier.save(state[step], {.step = step});
   }
   const auto index = root + "/" + checkpoint_name(2) + "/index.json";
-  auto newer = sample::slurp(index);
-  const std::string version = "\"version\":\"" + std::string(cairn::detail::format_version) + "\"";
-  newer.replace(newer.find(version), version.size(), "\"version\":\"99\"");
-  newer.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
-                cairn::detail::to_hex(cairn::detail::index_checksum(newer)));
-  sample::spill(index, newer);
+  sample::spill(index, hostile::of_newer_version(sample::slurp(index)));
   std::vector<cairn::event> events;
   checkpointer run(root, {.keep_last = 1, .on_event = [&](const cairn::event& what) { events.push_back(what); }});
   run.save(state[4], {.step = 4});
@@ -541,8 +521,6 @@ TEST_CASE("while there is a checkpoint of a newer format version, nothing is rem
   CHECK(sample::failure_of([&] { std::ignore = run.retention_plan(); }).code == errc::unsupported);
   CHECK(sample::failure_of([&] { run.remove_after(0); }).code == errc::unsupported);
 }
-
-namespace {
 
 struct growing {
   std::vector<float> history;

@@ -3,9 +3,6 @@
 #include "cairn/report.hpp"
 #include "cairn/version.hpp"
 
-#include <set>
-#include <string>
-
 #include "catch.hpp"
 
 using kind = cairn::event::kind;

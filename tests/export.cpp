@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/export.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
@@ -22,9 +8,10 @@
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/shard.hpp"
 #include "catch.hpp"
-#include "store/sample.hpp"
+#include "in_scratch.hpp"
 
 using cairn::errc;
+using tests::in_scratch;
 
 namespace {
 
@@ -55,11 +42,6 @@ trainer filled(std::uint64_t seed) {
 }
 
 bool operator==(const layer& a, const layer& b) { return a.weight == b.weight && a.bias == b.bias && a.flag == b.flag; }
-
-std::string text_of(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 cairn::detail::safetensors_header header_of(const std::string& file) {
   return cairn::detail::read_safetensors_header(*cairn::stores::detail::open_file(file), file);
@@ -96,10 +78,17 @@ void check_same(const cairn::checkpoint& from, const std::vector<std::string>& f
   CHECK(found == from.tensors().size());
 }
 
+/// A checkpoint to export.
+struct with_source : in_scratch {
+  const cairn::checkpoint from = [&] {
+    cairn::save(scratch.path("a"), filled(1));
+    return cairn::open(scratch.path("a"));
+  }();
+};
+
 }  // namespace
 
-TEST_CASE("an exported file has all arrays, decoded, and a state loads it") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an exported file has all arrays, decoded, and a state loads it") {
   const auto saved = filled(3);
   cairn::save(scratch.path("a"), saved);
   const auto file = scratch.path("new/model.safetensors");
@@ -116,8 +105,7 @@ TEST_CASE("an exported file has all arrays, decoded, and a state loads it") {
   CHECK(report.bytes == header_of(file).data_bytes);
 }
 
-TEST_CASE("deltas of lossy codecs are exported as they are restored") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "deltas of lossy codecs are exported as they are restored") {
   auto state = filled(1);
   {
     cairn::checkpointer_options options;
@@ -151,7 +139,7 @@ TEST_CASE("a directory has as many files as the bytes need, and an index that na
         std::vector<std::string>{"config.json", "model-00001-of-00003.safetensors", "model-00002-of-00003.safetensors",
                                  "model-00003-of-00003.safetensors", "model.safetensors.index.json"});
   CHECK(three.files.back() == directory + "/model.safetensors.index.json");
-  const auto index = text_of(three.files.back());
+  const auto index = sample::slurp(three.files.back());
   CHECK(index.starts_with("{\"metadata\":{\"total_size\":" + std::to_string(three.bytes) + "},\"weight_map\":{"));
   for (std::size_t i = 0; i < 3; ++i)
     for (const auto& each : header_of(three.files[i]).tensors)
@@ -170,10 +158,7 @@ TEST_CASE("a directory has as many files as the bytes need, and an index that na
   CHECK(sample::names_in(directory).size() == 5);
 }
 
-TEST_CASE("arrays are filtered and renamed for the readers of a model") {
-  const sample::scratch scratch;
-  cairn::save(scratch.path("a"), filled(1));
-  const auto from = cairn::open(scratch.path("a"));
+TEST_CASE_METHOD(with_source, "arrays are filtered and renamed for the readers of a model") {
   const cairn::export_options options{.filter = [](std::string_view name) { return name.starts_with("model."); },
                                       .rename = [](std::string_view name) { return std::string(name.substr(6)); },
                                       .metadata = {{"made by", "a test"}}};
@@ -191,12 +176,12 @@ TEST_CASE("names that clash, names that are missing and no array at all are refu
   const auto from = cairn::open(scratch.path("a"));
   const auto file = scratch.path("m.safetensors");
   cairn::export_safetensors(from, file);
-  const auto before = text_of(file);
+  const auto before = sample::slurp(file);
   const auto refusal = [&](const cairn::export_options& options) {
     const auto failure = sample::failure_of([&] { cairn::export_safetensors(from, file, options); });
     CHECK(failure.code == errc::invalid);
     CHECK(failure.says(file));
-    CHECK(text_of(file) == before);
+    CHECK(sample::slurp(file) == before);
     CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "m.safetensors"});
     return failure;
   };
@@ -210,8 +195,7 @@ TEST_CASE("names that clash, names that are missing and no array at all are refu
   CHECK(refusal({.metadata = {{"key", "\xff"}}}).says("UTF-8"));
 }
 
-TEST_CASE("a header of 25 MB is refused in one file, and divided in a directory") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a header of 25 MB is refused in one file, and divided in a directory") {
   struct {
     std::array<std::vector<std::uint8_t>, 2000> many{};
   } state;
@@ -243,13 +227,13 @@ TEST_CASE(
   cairn::save(scratch.path("a"), filled(1), {.shards = 2});
   const auto out = scratch.path("out");
   cairn::export_safetensors(cairn::open(scratch.path("a")), out);
-  const auto before = text_of(out + "/model.safetensors");
+  const auto before = sample::slurp(out + "/model.safetensors");
   for (const auto& name : sample::names_in(scratch.path("a")))
     if (name.ends_with(".safetensors")) damage(scratch.path("a/" + name));
   const auto failure =
       sample::failure_of([&] { cairn::export_safetensors(cairn::open(scratch.path("a")), out, {.file_bytes = 1}); });
   CHECK(failure.code == errc::corrupt);
-  CHECK(text_of(out + "/model.safetensors") == before);
+  CHECK(sample::slurp(out + "/model.safetensors") == before);
   CHECK(sample::names_in(out) == std::vector<std::string>{"model.safetensors"});
 
   const std::string attempt(24, 'a');
@@ -261,10 +245,7 @@ TEST_CASE(
   CHECK(sample::names_in(out) == std::vector<std::string>{".tmp-other." + attempt, "model.safetensors"});
 }
 
-TEST_CASE("a place that cannot be written is an error that names it") {
-  const sample::scratch scratch;
-  cairn::save(scratch.path("a"), filled(1));
-  const auto from = cairn::open(scratch.path("a"));
+TEST_CASE_METHOD(with_source, "a place that cannot be written is an error that names it") {
   std::ofstream(scratch.path("file")) << "x";
   const auto below = sample::failure_of([&] { cairn::export_safetensors(from, scratch.path("file/m.safetensors")); });
   CHECK(below.code == errc::io);
@@ -274,8 +255,7 @@ TEST_CASE("a place that cannot be written is an error that names it") {
   CHECK(directory.code == errc::invalid);
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "file", "m.safetensors"});
 }
-TEST_CASE("nothing is exported into a checkpoint") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "nothing is exported into a checkpoint") {
   cairn::save(scratch.path("a"), filled(1));
   const auto before = sample::names_in(scratch.path("a"));
   const auto from = cairn::open(scratch.path("a"));
@@ -308,8 +288,7 @@ TEST_CASE("a directory in the way of a new file leaves the former export; other 
         std::vector<std::string>{".tmp-model.safetensors", "model-00001-of-00009.safetensors", "model.safetensors"});
 }
 
-TEST_CASE("arrays of more than one group are exported") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "arrays of more than one group are exported") {
   struct {
     std::vector<std::vector<std::uint32_t>> many;
   } state;
@@ -334,8 +313,7 @@ TEST_CASE("paths are as users write them: relative, with a slash at the end; one
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "out"});
 }
 
-TEST_CASE("an export does not replace or remove the file that it reads") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an export does not replace or remove the file that it reads") {
   const auto state = filled(1);
   cairn::save(scratch.path("state"), state);
   const auto whole = cairn::open(scratch.path("state"));
@@ -345,11 +323,11 @@ TEST_CASE("an export does not replace or remove the file that it reads") {
   std::filesystem::create_hard_link(file, scratch.path("model/other.safetensors"));
   std::filesystem::create_symlink(file, scratch.path("link.safetensors"));
   const auto refused = [&](const std::string& from, const std::string& to) {
-    const auto before = text_of(from);
+    const auto before = sample::slurp(from);
     const auto failure = sample::failure_of([&] { cairn::export_safetensors(cairn::open(from), to); });
     CHECK(failure.code == errc::invalid);
     CHECK(failure.says("would be replaced by what is exported from it"));
-    CHECK(text_of(from) == before);
+    CHECK(sample::slurp(from) == before);
   };
   refused(file, file);
   refused(file, scratch.path("model"));
@@ -360,8 +338,7 @@ TEST_CASE("an export does not replace or remove the file that it reads") {
   CHECK(sample::names_in(scratch.path("parts")) == names);
 }
 
-TEST_CASE("an export that fails leaves none of the directories that it has made") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an export that fails leaves none of the directories that it has made") {
   cairn::save(scratch.path("state"), filled(1));
   const auto from = cairn::open(scratch.path("state"));
   cairn::export_options stopped;
@@ -378,8 +355,7 @@ TEST_CASE("an export that fails leaves none of the directories that it has made"
   CHECK(failure.says("d.safetensors is a directory"));
 }
 
-TEST_CASE("the progress of an export ends with all bytes") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the progress of an export ends with all bytes") {
   cairn::save(scratch.path("state"), filled(1));
   std::vector<std::uint64_t> all;
   std::uint64_t of = 0;

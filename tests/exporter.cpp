@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/exporter.hpp"
 
-#include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "catch.hpp"
 #include "gate.hpp"
-#include "store/sample.hpp"
+#include "in_scratch.hpp"
 
 using cairn::errc;
+using tests::in_scratch;
 
 namespace {
 
@@ -70,8 +60,7 @@ std::uint64_t step_in(const std::string& file) { return cairn::open(file).read<s
 
 }  // namespace
 
-TEST_CASE("an exporter keeps the newest checkpoint for other programs, or every n-th") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an exporter keeps the newest checkpoint for other programs, or every n-th") {
   const auto newest = train(scratch.path("a"), {.directory = scratch.path("newest")});
   REQUIRE_FALSE(newest.empty());  // one, or more where it was quick enough
   for (const auto& each : newest) {
@@ -88,8 +77,7 @@ TEST_CASE("an exporter keeps the newest checkpoint for other programs, or every 
   CHECK(step_in(scratch.path("second/step-000000002/model.safetensors")) == 2);
 }
 
-TEST_CASE("no save and no step waits for an export") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "no save and no step waits for an export") {
   tests::gate exports;
   exports.close();
   std::vector<std::string> seen;
@@ -117,8 +105,7 @@ TEST_CASE("no save and no step waits for an export") {
   CHECK(seen.size() <= 7);  // what has begun, and the newest
 }
 
-TEST_CASE("an exporter reads a user's own codec, where it is given") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an exporter reads a user's own codec, where it is given") {
   const cairn::codec_rules own{{"*", upper_halves{}}};
   const auto without = train(scratch.path("a"), {.directory = scratch.path("out")}, own);
   CHECK(without.back().what == cairn::event::kind::failed);
@@ -127,8 +114,7 @@ TEST_CASE("an exporter reads a user's own codec, where it is given") {
   CHECK(step_in(scratch.path("out/model.safetensors")) == 3);
 }
 
-TEST_CASE("an export that fails is reported, and saving goes on") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an export that fails is reported, and saving goes on") {
   std::ofstream(scratch.path("file")) << "x";
   const auto failures = train(scratch.path("a"), {.directory = scratch.path("file/below"), .every_steps = 1});
   REQUIRE(failures.size() == 3);
@@ -143,8 +129,7 @@ TEST_CASE("an exporter without a directory, and one of every 0 steps, are refuse
   CHECK(sample::failure_of([] { exporter({.directory = "a", .every_steps = 0}); }).code == errc::invalid);
 }
 
-TEST_CASE("an exporter does not export into a checkpoint of its run") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an exporter does not export into a checkpoint of its run") {
   const auto failed = train(scratch.path("run"), {.directory = scratch.path("run"), .every_steps = 2});
   CHECK(failed.back().what == cairn::event::kind::failed);
   for (const auto& each : sample::names_in(scratch.path("run")))

@@ -38,8 +38,6 @@ struct cairn::adapter<token> {
   static void set(token& t, int text) { t.set(text); }
 };
 
-#include <memory>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -61,7 +59,7 @@ TEST_CASE("types that are described with the light header alone can be saved and
 }
 
 TEST_CASE("per-rank state without ranks is that of one rank") {
-  const tests::kept kept(cairn::detail::describe(cairn::per_rank<int>{7}));
+  const tests::kept kept(cairn::per_rank<int>{7});
   CHECK(kept.paths() == "rank0");
   cairn::per_rank<int> fresh;
   kept.load(fresh);

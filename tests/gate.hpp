@@ -2,18 +2,10 @@
 // A store in which a save waits until a test lets it go on, or fails, and in which things happen while it is read.
 #pragma once
 
-#include <condition_variable>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cairn/core/error.hpp"
-#include "cairn/store/base.hpp"
 #include "cairn/store/memory.hpp"
 #include "hooked_publication.hpp"
+#include "standard.hpp"
 
 namespace tests {
 

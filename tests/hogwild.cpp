@@ -4,25 +4,13 @@
 // write of a file and within codecs.
 #include "cairn/checkpointer.hpp"
 
-#include <atomic>
-#include <csignal>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <random>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
+#include "copying_codec.hpp"
 #include "store/sample.hpp"
 
 namespace {
@@ -102,23 +90,17 @@ struct busy_store {
 };
 
 /// Encodes without loss, or not at all; calls `between` between two readings of the elements, which must be the same.
-struct two_pass_codec {
+struct two_pass_codec : tests::copying_codec {
   std::function<void()> between;
   bool pays = true;
 
-  [[nodiscard]] std::string name() const { return "two passes"; }
-  [[nodiscard]] bool uses_parent() const { return false; }
-  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
+  [[nodiscard]] static bool uses_parent() { return false; }
   [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
     const std::vector<std::byte> first(in.values.begin(), in.values.end());
     between();
     CHECK(std::equal(first.begin(), first.end(), in.values.begin()));
     if (!pays) return {};
-    std::copy(in.values.begin(), in.values.end(), out.begin());
-    return {.codec = name(), .bytes = in.values.size()};
-  }
-  void decode(const cairn::decode_request& from) const {
-    std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+    return copying_codec::encode(in, out);
   }
 };
 
@@ -168,7 +150,7 @@ TEST_CASE(
   for (const bool pays : {true, false}) {
     std::mt19937 random(2);
     auto now = started(random, 1000);
-    const two_pass_codec codec{[&] { write_some(now, random); }, pays};
+    const two_pass_codec codec{{}, [&] { write_some(now, random); }, pays};
     const cairn::stores::memory memory;
     const busy_store store{memory, [&] { write_some(now, random); }};
     const auto before = now;

@@ -2,14 +2,8 @@
 // A publication whose files a test opens: to count, to fail, or to act before or after.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cairn/store/base.hpp"
+#include "standard.hpp"
 
 namespace tests {
 

@@ -2,16 +2,9 @@
 // A store that calls functions of a test around its calls: to fail, or to end the process.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cairn/store/base.hpp"
 #include "hooked_publication.hpp"
+#include "standard.hpp"
 
 struct store_hooks {
   std::function<void()> before_write = [] {

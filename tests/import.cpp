@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/import.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cairn/encode/raw.hpp"
 #include "cairn/export.hpp"
 #include "cairn/load.hpp"
 #include "cairn/system/memory.hpp"
 #include "catch.hpp"
-#include "store/sample.hpp"
+#include "in_scratch.hpp"
 
+using tests::in_scratch;
 using namespace std::string_literals;
 using cairn::errc;
 
@@ -44,8 +36,7 @@ void check_refused(const std::string& file, errc code, std::string_view says,
 
 }  // namespace
 
-TEST_CASE("a safetensors file becomes a checkpoint, which a C++ state loads by renamed paths") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a safetensors file becomes a checkpoint, which a C++ state loads by renamed paths") {
   const auto file = scratch.path("trainer.safetensors"), made = scratch.path("made");
   const auto header = R"({"model.0.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},)"
                       R"("model.0.bias":{"dtype":"F32","shape":[2],"data_offsets":[24,32]},)"
@@ -85,8 +76,7 @@ TEST_CASE("a safetensors file becomes a checkpoint, which a C++ state loads by r
   CHECK(state.epoch == 3);
 }
 
-TEST_CASE("a directory or an index of safetensors files becomes one checkpoint") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a directory or an index of safetensors files becomes one checkpoint") {
   arrays state;
   for (int i = 0; i < 10; ++i) state["w" + std::to_string(i)] = std::vector<float>(100, static_cast<float>(i));
   for (const std::uint64_t file_bytes : {std::uint64_t{100'000}, std::uint64_t{1000}}) {
@@ -112,8 +102,7 @@ TEST_CASE("a directory or an index of safetensors files becomes one checkpoint")
   CHECK(missing.says("other"));
 }
 
-TEST_CASE("files that cannot be imported are refused by their path, and leave nothing") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "files that cannot be imported are refused by their path, and leave nothing") {
   const auto file = scratch.path("file.safetensors");
   check_refused(file, errc::not_found, "");
   for (const char* begin : {"\x93NUMPY", "PK\3\4", "\x80\2}q"}) {
@@ -150,8 +139,7 @@ TEST_CASE("arrays that together take more than the memory of the machine are ref
   check_refused(file, errc::no_memory, std::to_string(all));
 }
 
-TEST_CASE("an import that fails leaves none of the directories that it has made") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "an import that fails leaves none of the directories that it has made") {
   const auto file = scratch.path("file.safetensors");
   write(file, arrays{{"a", {1}}});
   cairn::import_options options;
@@ -163,8 +151,7 @@ TEST_CASE("an import that fails leaves none of the directories that it has made"
   CHECK(std::filesystem::exists(scratch.path("a/b/made/index.json")));
 }
 
-TEST_CASE("what the check of the options throws ends an import, which leaves nothing") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "what the check of the options throws ends an import, which leaves nothing") {
   const auto file = scratch.path("file.safetensors");
   write(file, arrays{{"a", std::vector<float>(1 << 22)}});
   std::size_t calls = 0;

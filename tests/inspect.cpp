@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/inspect.hpp"
 
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include <sys/stat.h>
 
-#include "cairn/encode/lc.hpp"
 #include "cairn/load.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 #include "gate.hpp"
 #include "save_as.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 using cairn::errc;
+using tests::in_scratch;
 
-TEST_CASE("a checkpoint is looked into without its state") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a checkpoint is looked into without its state") {
   const auto state = tests::trained(7, 5000);
   cairn::save(scratch.path("run/step-000000007"), state,
               {.step = 7, .metrics = {{"loss", 0.5}}, .shards = 3, .codecs = {{"*", cairn::codecs::lossless{}}}});
@@ -55,8 +44,7 @@ TEST_CASE("a checkpoint is looked into without its state") {
   }
 }
 
-TEST_CASE("what a temporary is asked for outlives it") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "what a temporary is asked for outlives it") {
   const auto path = scratch.path("c");
   cairn::save(path, tests::trained(7, 5000), {.step = 7, .metrics = {{"loss", 0.5}}, .metadata = {{"host", "a"}}});
   std::size_t count = 0;
@@ -152,8 +140,7 @@ TEST_CASE("a changed byte of a shard: verify and reads of that tensor throw, and
   CHECK(opened.read<float>("model.bias") == state.model.bias);
 }
 
-TEST_CASE("nothing there, or nothing that is a checkpoint, is an error") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "nothing there, or nothing that is a checkpoint, is an error") {
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path("nowhere"))); }).code == errc::not_found);
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::open(scratch.path())); }).code == errc::not_found);
   CHECK(sample::failure_of([] { static_cast<void>(cairn::open(cairn::stores::memory(), "a")); }).code ==
@@ -163,8 +150,7 @@ TEST_CASE("nothing there, or nothing that is a checkpoint, is an error") {
         errc::corrupt);
 }
 
-TEST_CASE("what is neither a file nor a directory is said to be no file, and is not waited for") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "what is neither a file nor a directory is said to be no file, and is not waited for") {
   REQUIRE(::mkfifo(scratch.path("fifo").c_str(), 0600) == 0);
   int none = 0;
   for (const auto& path : {scratch.path("fifo"), std::string("/dev/null")})
@@ -206,8 +192,7 @@ TEST_CASE("deltas and losses are seen, and values are those that a load gives") 
   }
 }
 
-TEST_CASE("a single file of any origin is looked into too") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a single file of any origin is looked into too") {
   const std::string header = R"({"w":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})";
   std::ofstream out(scratch.path("foreign.safetensors"), std::ios::binary);
   const std::uint64_t size = header.size();
@@ -221,8 +206,7 @@ TEST_CASE("a single file of any origin is looked into too") {
   CHECK(opened.tensor("w").stored_bytes == 8);
 }
 
-TEST_CASE("the checkpoints of a place are listed by their indexes, damaged ones too") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the checkpoints of a place are listed by their indexes, damaged ones too") {
   const auto place = scratch.path("run");
   cairn::save(place + "/step-000000002", tests::trained(1, 1000), {.step = 2, .metrics = {{"loss", 0.5}}});
   cairn::save(place + "/step-000000010", tests::trained(2, 1000), {.step = 10});

@@ -3,18 +3,7 @@
 // sanitizer.
 #include "cairn/checkpointer.hpp"
 
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <vector>
-
-#include "cairn/merge.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
 

@@ -1,15 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Containers of many small objects, which are saved as columns, through what users call.
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"
@@ -50,8 +40,6 @@ trainer make_trainer(unsigned seed) {
   for (int i = 0; i < 400; ++i) made.words["word." + std::to_string(random())].assign(random() % 5, 2.0F);
   return made;
 }
-
-}  // namespace
 
 TEST_CASE("many small objects come back from anchors and deltas of any codec") {
   for (const auto& codec : {cairn::any_codec(cairn::codecs::raw{}), cairn::any_codec(cairn::codecs::lossless{}),
@@ -125,8 +113,6 @@ TEST_CASE("a run goes on while the sizes of small objects change") {
   REQUIRE(report);
   CHECK(restored == states[report->step]);
 }
-
-namespace {
 
 struct old_item {
   std::vector<int> values;

@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/load.hpp"
 
-#include <cstring>
-#include <array>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <map>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/save.hpp"
@@ -21,12 +8,12 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 namespace fs = std::filesystem;
 using cairn::errc;
-using Catch::Matchers::ContainsSubstring;
+using tests::in_scratch;
 
 namespace {
 
@@ -152,10 +139,7 @@ void forge(const std::string& path, std::string header, const std::string& data)
   sample::spill(path + "/index.json", cairn::detail::write_index(index));
 }
 
-}  // namespace
-
-TEST_CASE("the report of a load") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "the report of a load") {
   struct larger {
     std::vector<cairn::float16> a{cairn::float16(1), cairn::float16(2)};
     std::vector<float> b{3, 4, 5};
@@ -189,8 +173,7 @@ TEST_CASE("the report of a load") {
   CHECK(report.seconds > 0);
 }
 
-TEST_CASE("rename, filter and conversion through real files, of one shard and of three") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "rename, filter and conversion through real files, of one shard and of three") {
   struct before {
     struct inner {
       std::vector<double> weight{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -271,8 +254,7 @@ TEST_CASE("an embedding table that has more rows, or fewer, through real files o
   }
 }
 
-TEST_CASE("a checkpoint by the path of a link, with a slash, a dot, from the inside") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a checkpoint by the path of a link, with a slash, a dot, from the inside") {
   cairn::save(scratch.path("a/once"), tests::trained(3));
   fs::create_directory_symlink("once", scratch.path("a/latest"));
   fs::create_directory(scratch.path("a/once/notes"));
@@ -284,8 +266,7 @@ TEST_CASE("a checkpoint by the path of a link, with a slash, a dot, from the ins
   }
 }
 
-TEST_CASE("a lone safetensors file of others") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a lone safetensors file of others") {
   const auto path = scratch.path("model.safetensors");
   const std::vector<float> a{1.5F, -2, 0}, b{7};
   sample::spill(path, safetensors(R"({"__metadata__":{"format":"pt"},)" + entry("b", "F32", "1", "12,16") + "," +
@@ -308,8 +289,7 @@ TEST_CASE("a lone safetensors file of others") {
   CHECK(one.values == std::vector<double>{1.5, -2, 0});
 }
 
-TEST_CASE("one shard of a checkpoint loads as a file of its own") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "one shard of a checkpoint loads as a file of its own") {
   cairn::save(scratch.path("once"), tests::trained(9), {.step = 9});
   tests::trainer fresh;
   const auto report = cairn::load(scratch.path("once/" + cairn::detail::shard_file(0, 1)), fresh);
@@ -317,8 +297,7 @@ TEST_CASE("one shard of a checkpoint loads as a file of its own") {
   CHECK(report.step == 9);
 }
 
-TEST_CASE("of a directory of checkpoints the newest good one is loaded") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "of a directory of checkpoints the newest good one is loaded") {
   for (const std::uint64_t step : {8U, 9U, 10U, 11U})
     cairn::save(scratch.path(cairn::detail::checkpoint_name(step)), tests::trained(step), {.step = step});
   fs::create_directories(scratch.path("step-000000099"));
@@ -339,8 +318,7 @@ TEST_CASE("of a directory of checkpoints the newest good one is loaded") {
   CHECK_THAT(report.skipped[1].reason, ContainsSubstring("not there"));
 }
 
-TEST_CASE("nothing to load") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "nothing to load") {
   fs::create_directories(scratch.path("empty"));
   auto state = tests::trained(1);
   const snapshot before(state);
@@ -381,8 +359,7 @@ TEST_CASE("wrong keys, dtypes and shapes: all named in one error, nothing change
   CHECK(state.count == 4);
 }
 
-TEST_CASE("every byte of a checkpoint flipped: found, and nothing is changed") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "every byte of a checkpoint flipped: found, and nothing is changed") {
   const auto good = tests::trained(2, 20);
   cairn::save(scratch.path("step-000000001"), tests::trained(1, 20), {.durable = false, .step = 1});
   cairn::save(scratch.path("step-000000002"), good, {.durable = false, .step = 2, .metrics = {{"loss", 1}}});
@@ -423,8 +400,7 @@ TEST_CASE("every byte of a checkpoint flipped: found, and nothing is changed") {
   CHECK(state == good);
 }
 
-TEST_CASE("damage in any block is found before anything is changed") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "damage in any block is found before anything is changed") {
   const cairn::codec_rules half{{"model.*", cairn::codecs::raw{}}};
   cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = false, .codecs = half});
   const auto path = scratch.path("once/" + cairn::detail::shard_file(0, 1));
@@ -442,8 +418,7 @@ TEST_CASE("damage in any block is found before anything is changed") {
   }
 }
 
-TEST_CASE("with a filter only what is loaded is verified, before anything is changed") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "with a filter only what is loaded is verified, before anything is changed") {
   struct two_blocks {
     std::vector<char> a = std::vector<char>(std::size_t{1} << 20U, 'a');
     std::vector<char> b = std::vector<char>(std::size_t{1} << 20U, 'b');
@@ -472,8 +447,7 @@ TEST_CASE("with a filter only what is loaded is verified, before anything is cha
   }
 }
 
-TEST_CASE("hostile headers in a lone file: one error with path and cause, nothing changed") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "hostile headers in a lone file: one error with path and cause, nothing changed") {
   const auto path = scratch.path("model.safetensors");
   two_arrays state{{1, 2}, {3}};
   const auto refused = [&](const std::string& text, const std::string& cause) {
@@ -550,8 +524,7 @@ TEST_CASE("files of terabytes, all of it holes: refused before memory is asked f
   refused(scratch.path("once"), "once/index.json: " + to + " bytes are more than any index has", errc::corrupt);
 }
 
-TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older one is still found") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "hostile headers in a checkpoint whose checksums are right: an older one is still found") {
   const two_arrays good{{5, 6}, {7}};
   cairn::save(scratch.path("step-000000001"), good, {.step = 1});
   const auto newest = scratch.path("step-000000009");
@@ -584,8 +557,7 @@ TEST_CASE("hostile headers in a checkpoint whose checksums are right: an older o
   }
 }
 
-TEST_CASE("a path that is no place for checkpoints") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a path that is no place for checkpoints") {
   sample::spill(scratch.path("text"), "just some words, and no header");
   auto state = tests::trained(1);
   const snapshot before(state);
@@ -600,8 +572,7 @@ TEST_CASE("a path that is no place for checkpoints") {
   CHECK(before.holds());
 }
 
-TEST_CASE("without verification damage in the numbers is not looked for") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "without verification damage in the numbers is not looked for") {
   std::vector<float> state{1, 2, 3};
   cairn::save(scratch.path("once"), state);
   const auto path = scratch.path("once/" + cairn::detail::shard_file(0, 1));
@@ -633,8 +604,7 @@ TEST_CASE("a state is loaded from any store: by name, by step, or the newest") {
   CHECK(state == tests::trained(3));
 }
 
-TEST_CASE("a step is refused where the checkpoint is named already, and codecs where it is open") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a step is refused where the checkpoint is named already, and codecs where it is open") {
   cairn::save(scratch.path("step-000000003"), tests::trained(3), {.step = 3});
   const cairn::any_store store = cairn::stores::directory(scratch.path());
   tests::trainer state;
@@ -652,8 +622,6 @@ TEST_CASE("a step is refused where the checkpoint is named already, and codecs w
   CHECK(codecs.says("codecs"));
   CHECK(state == tests::trainer());
 }
-
-namespace {
 
 struct unlucky {
   int value = 0;
@@ -694,8 +662,7 @@ TEST_CASE("too little memory is no fault of a checkpoint: a restore does not try
   CHECK(failure.says("memory/step-000000002 cannot be loaded: value: not enough memory"));
 }
 
-TEST_CASE("whatever a load or an inspection throws is a cairn::error that names the checkpoint") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "whatever a load or an inspection throws is a cairn::error that names the checkpoint") {
   broken_store broken;
   unlucky state;
   cairn::save(scratch.path("run/step-000000001"), state, {.step = 1});

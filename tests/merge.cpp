@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/merge.hpp"
 
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
-#include <vector>
-
-#include "cairn/chain/reader.hpp"
 #include "cairn/inspect.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "copying_codec.hpp"
 #include "hooked_store.hpp"
 #include "save_as.hpp"
 
@@ -51,8 +37,6 @@ struct chain_of {
     return true;
   }
 };
-
-}  // namespace
 
 TEST_CASE("merged deltas restore the same bits, and so does what is built on them") {
   for (const std::size_t shards : {1U, 3U})
@@ -229,29 +213,17 @@ TEST_CASE("a user's codec that can merge is asked to, with the oldest delta firs
 
 TEST_CASE("a merge writes each shard before it merges the next, so that it holds the memory of one") {
   for (const bool can_join : {true, false}) {
-    struct copying {  // counts what is being merged, by its shard
+    struct copying : tests::copying_codec {  // counts what is being merged, by its shard
       std::vector<std::string>* log;
       bool joins;
-
-      [[nodiscard]] std::string name() const { return "copying"; }
-      [[nodiscard]] bool uses_parent() const { return true; }
-      [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
-      [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
-        std::copy(in.values.begin(), in.values.end(), out.begin());
-        return {.codec = name(), .bytes = in.values.size(), .relative = !in.reference.empty()};
-      }
-      void decode(const cairn::decode_request& from) const {
-        std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
-      }
       [[nodiscard]] std::optional<std::vector<std::byte>> merge(const cairn::merge_request& in) const {
         log->push_back("merge");
         if (!joins) return std::nullopt;
-        const auto& last = in.deltas.back().payload;
-        return std::vector<std::byte>(last.begin(), last.end());
+        return tests::last_of(in);
       }
     };
     std::vector<std::string> log;
-    const cairn::codec_rules rules{{"*", copying{&log, can_join}}};
+    const cairn::codec_rules rules{{"*", copying{{}, &log, can_join}}};
     chain_of made(4, rules, 3);
     const auto name = cairn::detail::checkpoint_name(4);
     std::uint64_t total = 0;
@@ -363,8 +335,6 @@ TEST_CASE("a merge that fails leaves the checkpoint as it was") {
   sample::put(made.store, third, {{file, good}, {"index.json", index}});
   CHECK(made.is_unchanged());
 }
-
-namespace {
 
 /// Notes which files of a checkpoint this process has open when a new one takes its place.
 struct watched_directory : cairn::stores::directory {

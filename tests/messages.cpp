@@ -2,31 +2,21 @@
 // What a user reads after the usual mistakes: what is wrong, where, and what to do.
 #include "cairn/checkpointer.hpp"
 
-#include <cerrno>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
-#include "cairn/store/naming.hpp"
 #include "catch.hpp"
 #include "child.hpp"
 #include "gate.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
+#include "in_scratch.hpp"
 
 using cairn::checkpointer;
 using cairn::errc;
 using cairn::detail::checkpoint_name;
+using tests::in_scratch;
 namespace fs = std::filesystem;
 
 namespace {
@@ -50,23 +40,6 @@ sample::failure failure_as_nobody(const Act& act) {
 
 }  // namespace
 
-TEST_CASE("a disk that is full: how many bytes a file needs, and how many are free") {
-  const sample::scratch scratch;
-  const auto command = "mount -t tmpfs -o size=2m tmpfs " + scratch.path() + " 2>/dev/null";
-  if (::geteuid() != 0 || std::system(command.c_str()) != 0) SKIP("no file system can be mounted here");
-  std::vector<sample::failure> failures;
-  for (const bool durable : {false, true})
-    failures.push_back(sample::failure_of([&] {
-      cairn::save(scratch.path("once"), std::vector<float>(1'000'000),
-                  {.durable = durable, .codecs = {{"*", cairn::codecs::raw{}}}});
-    }));
-  CHECK(std::system(("umount -l " + scratch.path()).c_str()) == 0);
-  for (const auto& failure : failures)
-    check_says(failure, errc::io,
-               {"cannot write the 4004096 bytes of " + scratch.path("once/shard-"), "No space left on device; ",
-                " bytes are free"});
-}
-
 TEST_CASE("a place of another owner: whose it is, for a restore and for a save") {
   if (::geteuid() != 0) SKIP("not root");
   const sample::scratch scratch;
@@ -87,8 +60,7 @@ TEST_CASE("a place of another owner: whose it is, for a restore and for a save")
   }
 }
 
-TEST_CASE("a mistyped root: which directory is not there") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a mistyped root: which directory is not there") {
   cairn::save(scratch.path("runs/lenet/" + checkpoint_name(1)), tests::trained(1), {.step = 1});
   tests::trainer state;
   for (const auto& [typed, missing] : std::vector<std::pair<std::string, std::string>>{
@@ -111,17 +83,7 @@ TEST_CASE("a mistyped root: which directory is not there") {
              {"there is no checkpoint in " + scratch.path("empty")});
 }
 
-TEST_CASE("the directory of an older run: its newest step, and what can be done") {
-  const sample::scratch scratch;
-  checkpointer(scratch.path()).save(tests::trained(1000), {.step = 1000});
-  checkpointer run(scratch.path(), {.when = cairn::policies::every_steps{1}});
-  check_says(sample::failure_of([&] { static_cast<void>(run.step(tests::trained(1), {.step = 1})); }), errc::stale,
-             {"step 1 is below step 1000", scratch.path(), "remove_after", "on_older_step = replace",
-              "save to another directory, which keeps them"});
-}
-
-TEST_CASE("too many open files: the limit, and that it can be raised") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "too many open files: the limit, and that it can be raised") {
   cairn::save(scratch.path("many"), std::vector<float>(1'000), {.shards = 2});
   check_says(tests::in_child([&] {
                // The sanitizer opens a pipe when it first sees an object of a type with virtual functions.
@@ -135,8 +97,7 @@ TEST_CASE("too many open files: the limit, and that it can be raised") {
              errc::io, {"Too many open files", "this process may have 3 files open", "raise the limit (ulimit -n)"});
 }
 
-TEST_CASE("a layer of another size: both shapes, and how to load it") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a layer of another size: both shapes, and how to load it") {
   struct matrix_of {
     tests::matrix weight;
   };
@@ -148,18 +109,6 @@ TEST_CASE("a layer of another size: both shapes, and how to load it") {
   const auto failure = sample::failure_of([&] { cairn::load(scratch.path("c"), narrow); });
   check_says(failure, errc::mismatch, {"weight has shape [2, 3] in the checkpoint and [3, 3] in the state", "reshap"});
   CHECK_FALSE(failure.says("strict = false"));
-}
-
-TEST_CASE("no checkpoint can be restored: the first one's damage, and the name of the library once") {
-  const sample::scratch scratch;
-  checkpointer run(scratch.path());
-  for (const std::uint64_t step : {1U, 2U}) {
-    run.save(tests::trained(step), {.step = step});
-    sample::spill(scratch.path(checkpoint_name(step) + "/index.json"), "damaged");
-  }
-  tests::trainer state;
-  check_says(sample::failure_of([&] { checkpointer(scratch.path()).restore(state); }), errc::corrupt,
-             {"none of the 2 checkpoints in " + scratch.path(), checkpoint_name(2) + "/index.json"});
 }
 
 TEST_CASE("messages of events do not name the library, which the observers' lines begin with") {

@@ -4,28 +4,17 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <chrono>
-#include <csignal>
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/system/json.hpp"
 #include "catch.hpp"
 #include "child.hpp"
-#include "store/sample.hpp"
+#include "in_scratch.hpp"
+
+using tests::in_scratch;
 
 namespace {
 
 using kind = cairn::event::kind;
-using Catch::Matchers::ContainsSubstring;
 
 struct closes {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -139,8 +128,7 @@ TEST_CASE("on a terminal: one bar, redrawn in place, and a line in its place at 
                     "\r\033[Kcairn: step 12 saved, 3.0 MiB in 250 ms\r\n");
 }
 
-TEST_CASE("a checkpointer tells it what happens") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a checkpointer tells it what happens") {
   const file out(std::fopen(scratch.path("log").c_str(), "w"));
   REQUIRE(out);
   int state = 1;
@@ -228,16 +216,14 @@ TEST_CASE("JSON lines: the time is that of the clock, to the millisecond") {
   CHECK(told_at <= after);
 }
 
-TEST_CASE("JSON lines: progress only when asked for") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "JSON lines: progress only when asked for") {
   cairn::observers::json_lines{scratch.path("without")}(halfway);
   cairn::observers::json_lines{scratch.path("with"), {.progress = true}}(halfway);
   CHECK(sample::slurp(scratch.path("without")).empty());
   CHECK(read_lines(sample::slurp(scratch.path("with"))).at(0)["event"] == "progress");
 }
 
-TEST_CASE("JSON lines: a file is added to, by copies and threads, in whole lines") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "JSON lines: a file is added to, by copies and threads, in whole lines") {
   const auto path = scratch.path("events.jsonl");
   sample::spill(path, "{}\n");
   {
@@ -257,8 +243,7 @@ TEST_CASE("JSON lines: a file is added to, by copies and threads, in whole lines
   for (std::size_t i = 1; i < objects.size(); ++i) CHECK(objects[i].at("message").size() == 9000);
 }
 
-TEST_CASE("JSON lines: a file that cannot be opened is an error that names it") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "JSON lines: a file that cannot be opened is an error that names it") {
   const auto path = scratch.path("none/events.jsonl");
   const auto failure = sample::failure_of([&] { cairn::observers::json_lines{path}; });
   CHECK(failure.code == cairn::errc::io);
@@ -302,8 +287,7 @@ TEST_CASE("JSON lines: a stream over a file knows where it is afterwards; one ov
   CHECK(read_lines(memory.data()).at(0)["event"] == "published");
 }
 
-TEST_CASE("JSON lines: a line cut short by a full disk does not take the next one with it") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "JSON lines: a line cut short by a full disk does not take the next one with it") {
   const auto path = scratch.path("events.jsonl");
   const auto failure = tests::in_child([&] {
     ::signal(SIGXFSZ, SIG_IGN);

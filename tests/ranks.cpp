@@ -1,36 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Checkpoints of several ranks, through the checkpointer.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/raw.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <filesystem>
 #include <future>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "catch.hpp"
 #include "ranks.hpp"
 #include "store/sample.hpp"
-
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
@@ -233,12 +214,7 @@ TEST_CASE("a share that one rank cannot describe in its record is an error of al
             if (group.rank() == 1) state.notes.value["\xff"];  // no UTF-8, and no array has it in its path
             std::string what;
             try {
-              if (in_background) {
-                static_cast<void>(checkpoints.step(state, {.step = 1}));
-                checkpoints.wait();
-              } else {
-                checkpoints.save(state, {.step = 1});
-              }
+              save_at(checkpoints, state, 1, in_background);
             } catch (const cairn::error& cause) {
               what = cause.what();
               require(cause.code() == cairn::errc::invalid, "another code");
@@ -279,18 +255,6 @@ TEST_CASE("ranks that see different checkpoints at one path do not restore nothi
     CHECK_THAT(what, ContainsSubstring("rank " + std::to_string(lost) + ": none"));
     CHECK_THAT(what, ContainsSubstring(": 1, the newest is step-000000007"));
   }
-}
-
-TEST_CASE("a rank that an exception ends before its first call is named by the others") {
-  const cairn::any_store store = cairn::stores::memory();
-  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
-    cairn::checkpointer checkpoints(store, quick(), group);
-    if (group.rank() == 1) throw std::runtime_error("no data");
-    checkpoints.save(random_model(1), {.step = 7});
-  });
-  CHECK(thrown[1] == "no data");
-  CHECK_THAT(thrown[0], ContainsSubstring("rank 1 has ended"));
-  CHECK(thrown[2] == thrown[0]);
 }
 
 TEST_CASE("a checkpoint that one rank cannot read is passed over by all") {
@@ -473,20 +437,6 @@ TEST_CASE("ranks keep, remove and choose checkpoints as one process does") {
   CHECK(thrown == std::vector<std::string>(3));
 }
 
-TEST_CASE("each rank writes about the same number of bytes") {
-  const cairn::any_store store = cairn::stores::memory();
-  const auto thrown = at_each(4, [&](const cairn::groups::threads& group) {
-    auto options = quick();
-    options.codecs = {{"*", cairn::codecs::raw()}};
-    cairn::checkpointer checkpoints(store, options, group);
-    std::vector<float> state(1'000'003, 1.0F);
-    checkpoints.save(state, {.step = 1});
-  });
-  CHECK(thrown == std::vector<std::string>(4));
-  for (const auto& file : store.open("step-000000001")->files())
-    if (file != "index.json") CHECK(store.open("step-000000001")->open(file)->size() / 1'010'000 == 0);
-}
-
 /// The largest shard of a checkpoint over the mean.
 double imbalance(const cairn::any_store& store, std::string_view name) {
   double largest = 0, sum = 0;
@@ -552,11 +502,7 @@ TEST_CASE("the columns of an array of records are cut at the same records, and a
             options.when = cairn::policies::every_steps{1};
             cairn::checkpointer checkpoints(store, options, group);
             auto own = state;  // at another address
-            for (std::uint64_t step = 1; step <= 2; ++step)
-              if (in_background)
-                static_cast<void>(checkpoints.step(own, {.step = step})), checkpoints.wait();
-              else
-                checkpoints.save(own, {.step = step});
+            for (std::uint64_t step = 1; step <= 2; ++step) save_at(checkpoints, own, step, in_background);
           }) == std::vector<std::string>(4));
     for (const auto* name : {"step-000000001", "step-000000002"}) {
       const auto runs = runs_of(store, name, "all.mass");
@@ -611,29 +557,11 @@ TEST_CASE("options that a group does not have are refused") {
   CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("rank_timeout"));
 }
 
-/// Gives each rank the values whose number is its own, modulo the number of ranks, one after another.
-struct deal {
-  static std::vector<std::string> redistribute(std::vector<std::vector<std::string>> saved, unsigned rank,
-                                               unsigned ranks) {
-    std::vector<std::string> mine;
-    for (std::size_t from = rank; from < saved.size(); from += ranks)
-      mine.insert(mine.end(), saved[from].begin(), saved[from].end());
-    return mine;
-  }
-};
-
-struct deal_nothing {
-  template <class T>
-  static T redistribute(std::vector<T>, unsigned, unsigned) {
-    return {};
-  }
-};
-
 struct with_own_state {
   std::vector<float> weights;
-  cairn::per_rank<std::vector<std::string>, deal> files;
-  std::map<std::string, cairn::per_rank<std::vector<std::vector<double>>, deal_nothing>> caches;
-  cairn::per_rank<std::mt19937_64, deal_nothing> engine;
+  cairn::per_rank<std::vector<std::string>> files;
+  std::map<std::string, cairn::per_rank<std::vector<std::vector<double>>>> caches;
+  cairn::per_rank<std::mt19937_64> engine;
   std::uint64_t last = 0;
 };
 
@@ -671,23 +599,6 @@ TEST_CASE("each rank saves its own state, and gets it back on the same number of
               require(state.caches["a"].value == wanted.caches.at("a").value, "another cache");
               require(state.engine.value == wanted.engine.value, "another engine");
             }) == std::vector<std::string>(ranks));
-    // On another number of ranks by the rule of the type.
-    const auto others = ranks == 5 ? 2U : ranks + 1;
-    std::vector<std::vector<std::string>> files(others);
-    CHECK(at_each(others, [&](const cairn::groups::threads& group) {
-            cairn::checkpointer checkpoints(store, quick(), group);
-            with_own_state state;
-            const auto report = checkpoints.restore(state, {.sharing = cairn::read_sharing::always});
-            require(report && state.last == 77, "not restored");
-            files[group.rank()] = state.files.value;
-          }) == std::vector<std::string>(others));
-    std::vector<std::string> all, wanted;
-    for (const auto& each : files) all.insert(all.end(), each.begin(), each.end());
-    for (unsigned rank = 0; rank < ranks; ++rank)
-      for (const auto& each : state_of(rank).files.value) wanted.push_back(each);
-    std::sort(all.begin(), all.end());
-    std::sort(wanted.begin(), wanted.end());
-    CHECK(all == wanted);
   }
 }
 
@@ -723,10 +634,7 @@ TEST_CASE("pointers of one rank may lead to an object that all have, which comes
                                 cairn::checkpointer checkpoints(store, options, group);
                                 const auto common = value_at(7);
                                 const with_own_pointers_first state{{{value_at(group.rank()), common}}, common};
-                                if (in_background)
-                                  static_cast<void>(checkpoints.step(state, {.step = 2})), checkpoints.wait();
-                                else
-                                  checkpoints.save(state, {.step = 2});
+                                save_at(checkpoints, state, 2, in_background);
                               })),
                ContainsSubstring("common is the same object as own.rank0.1, the state of one rank alone"));
 }

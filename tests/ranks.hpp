@@ -2,19 +2,9 @@
 // What the tests of several ranks share.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <exception>
-#include <functional>
-#include <stdexcept>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "cairn/group/threads.hpp"
+#include "cairn/checkpointer.hpp"
 #include "cairn/options.hpp"
-#include "cairn/store/base.hpp"
 #include "catch.hpp"
 #include "hooked_store.hpp"
 
@@ -52,6 +42,15 @@ inline cairn::checkpointer_options quick() {
   options.rank_timeout = std::chrono::seconds(20);
   options.retry_for = {};
   return options;
+}
+
+/// Saves, in the background or not, and returns when that is done.
+template <class State>
+cairn::save_report save_at(cairn::checkpointer& to, const State& state, std::uint64_t step, bool in_background) {
+  if (!in_background) return to.save(state, {.step = step});
+  const auto outcome = to.step(state, {.step = step});
+  to.wait();
+  return outcome.save.get();
 }
 
 /// A store that fails to write while `*writes` is false; null: it writes.

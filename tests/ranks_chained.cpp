@@ -1,50 +1,21 @@
 // SPDX-License-Identifier: MIT
 // Chains of deltas that several ranks save, through the checkpointer.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
-#include "cairn/store/reader.hpp"
-
-#include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "catch.hpp"
 #include "chain.hpp"
+#include "copying_codec.hpp"
 #include "ranks.hpp"
 
 using cairn::detail::checkpoint_name;
 
 namespace {
 
-/// A packed matrix.
-struct matrix {
-  cairn::extents dimensions;
-  std::vector<float>* values;
-};
-
-}  // namespace
-
-template <>
-struct cairn::adapter<matrix> {
-  static tensor_view<float> view(matrix& object) { return {object.values->data(), object.dimensions}; }
-};
-
-namespace {
+using matrix = cairn::tensor_view<float>;
 
 chain::state state_at(std::uint64_t step) {
   std::mt19937 random(11);
@@ -79,14 +50,7 @@ TEST_CASE("ranks save deltas, and any number of ranks goes on with the chain") {
       if (step > 0) require(chain::bits_of(state) == chain::bits_of(state_at(step)), "another state is restored");
       for (auto now = step + 1; now <= step + 6; ++now) {
         const auto next = state_at(now);
-        cairn::save_report saved;
-        if (in_background) {
-          const auto outcome = checkpoints.step(next, {.step = now});
-          checkpoints.wait();
-          saved = outcome.save.get();
-        } else {
-          saved = checkpoints.save(next, {.step = now});
-        }
+        const auto saved = save_at(checkpoints, next, now, in_background);
         require(saved.is_delta == !saved.parent.empty(), "a delta without parent");
         if (group.rank() == ranks - 1 && saved.is_delta) ++deltas;
       }
@@ -238,13 +202,7 @@ TEST_CASE("what lossy codecs lose is in the index, and in the report of each ran
             options.codecs = chain::mixed_rules();
             cairn::checkpointer checkpoints(store, options, group);
             for (std::uint64_t step = 1; step <= 2; ++step) {
-              if (!in_background) {
-                lost[group.rank()] = checkpoints.save(state_at(step), {.step = step}).lost;
-              } else {
-                const auto outcome = checkpoints.step(state_at(step), {.step = step});
-                checkpoints.wait();
-                lost[group.rank()] = outcome.save.get().lost;
-              }
+              lost[group.rank()] = save_at(checkpoints, state_at(step), step, in_background).lost;
               require(lost[group.rank()].empty() == (step == 1), "a loss of a whole checkpoint, or none of a delta");
             }
           }) == std::vector<std::string>(3));
@@ -285,19 +243,12 @@ TEST_CASE("a rank without a share does not open the parent at each save") {
 }
 
 /// A delta is the elements themselves. Counts the elements that are decoded.
-struct counted_copies {
+struct counted_copies : tests::copying_codec {
   std::atomic<std::uint64_t>* decoded;
 
-  [[nodiscard]] std::string name() const { return "copies"; }
-  [[nodiscard]] bool uses_parent() const { return true; }
-  [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
-  [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
-    std::copy(in.values.begin(), in.values.end(), out.begin());
-    return {.codec = name(), .bytes = in.values.size(), .relative = !in.reference.empty()};
-  }
   void decode(const cairn::decode_request& from) const {
     if (decoded != nullptr) *decoded += from.values.size() / sizeof(float);
-    std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
+    copying_codec::decode(from);
   }
 };
 
@@ -310,10 +261,10 @@ TEST_CASE("a rank that restores its box of a chain decodes the payloads of that 
     CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
             auto options = exact();
             options.chain.anchor_every = std::nullopt;
-            options.codecs = {{"*", counted_copies{restores ? &decoded[group.rank()] : nullptr}}};
+            options.codecs = {{"*", counted_copies{{}, restores ? &decoded[group.rank()] : nullptr}}};
             cairn::checkpointer checkpoints(store, options, group);
             std::vector<float> box(2 * count);
-            matrix view{{2, count}, &box};
+            matrix view(box.data(), {2, count});
             cairn::state all{{"w", cairn::shard_of(view, {2, ranks * count}, {0, group.rank() * count})}};
             const auto fill = [&](std::uint64_t step) {
               for (std::size_t i = 0; i < box.size(); ++i) box[i] = static_cast<float>(step * i + group.rank());
@@ -328,8 +279,9 @@ TEST_CASE("a rank that restores its box of a chain decodes the payloads of that 
             fill(steps);
             require(restored == box, "another box");
           }) == std::vector<std::string>(ranks));
-  CHECK(cairn::detail::chain_reader(store, checkpoint_name(steps), {{"*", counted_copies{nullptr}}}).links().size() ==
-        steps);
+  CHECK(
+      cairn::detail::chain_reader(store, checkpoint_name(steps), {{"*", counted_copies{{}, nullptr}}}).links().size() ==
+      steps);
   for (const auto& each : decoded) CHECK(each == steps * 2 * count);
 }
 
@@ -361,7 +313,7 @@ TEST_CASE("runs that cut an array into other boxes go on with the chain, which i
             cairn::checkpointer checkpoints(store, options, group);
             const auto part = part_of(ranks % 2, group.rank(), ranks);
             auto values = values_of(part, step);
-            matrix view{part.shape, &values};
+            matrix view(values.data(), part.shape);
             cairn::state all{{"w", cairn::shard_of(view, whole, part.first)}};
             if (step > 0) {
               values.assign(values.size(), 0);
@@ -382,7 +334,7 @@ TEST_CASE("runs that cut an array into other boxes go on with the chain, which i
               cairn::checkpointer checkpoints(store, quick(), group);
               const auto part = part_of((ranks + saved) % 2, group.rank(), ranks);
               std::vector<float> values(part.count());
-              matrix view{part.shape, &values};
+              matrix view(values.data(), part.shape);
               cairn::state all{{"w", cairn::shard_of(view, whole, part.first)}};
               require(checkpoints.restore(all, {.step = saved}).has_value(), "not restored");
               require(values == values_of(part, saved), "another box");

@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Merges of deltas by several ranks, through the checkpointer.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
-#include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 
-#include <algorithm>
-#include <atomic>
 #include <barrier>
-#include <chrono>
-#include <csignal>
-#include <cstdint>
-#include <optional>
-#include <random>
-#include <span>
-#include <string>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "catch.hpp"
 #include "chain.hpp"
+#include "copying_codec.hpp"
 #include "ranks.hpp"
 
 using cairn::detail::checkpoint_name;
@@ -112,23 +95,11 @@ TEST_CASE("ranks merge their deltas, and what is restored are the same bits") {
 }
 
 TEST_CASE("each rank merges and writes its share alone") {
-  struct copying {  // counts what is merged, in bytes of elements
+  struct copying : tests::copying_codec {  // counts what is merged, in bytes of elements
     std::atomic<std::uint64_t>* merged;
-
-    [[nodiscard]] std::string name() const { return "copying"; }
-    [[nodiscard]] bool uses_parent() const { return true; }
-    [[nodiscard]] std::size_t bound(cairn::dtype /*type*/, std::size_t bytes) const { return bytes; }
-    [[nodiscard]] cairn::encode_result encode(const cairn::encode_request& in, std::span<std::byte> out) const {
-      std::copy(in.values.begin(), in.values.end(), out.begin());
-      return {.codec = name(), .bytes = in.values.size(), .relative = !in.reference.empty()};
-    }
-    void decode(const cairn::decode_request& from) const {
-      std::copy(from.payload.begin(), from.payload.end(), from.values.begin());
-    }
     [[nodiscard]] std::optional<std::vector<std::byte>> merge(const cairn::merge_request& in) const {
       *merged += in.bytes;
-      const auto& last = in.deltas.back().payload;
-      return std::vector<std::byte>(last.begin(), last.end());
+      return tests::last_of(in);
     }
   };
   const cairn::any_store store = cairn::stores::memory();
@@ -136,7 +107,7 @@ TEST_CASE("each rank merges and writes its share alone") {
   std::vector<std::atomic<std::uint64_t>> merged(ranks);
   const auto with_counter = [&](unsigned rank) {
     auto options = merging(3);
-    options.codecs = {{"*", copying{&merged[rank]}}};
+    options.codecs = {{"*", copying{{}, &merged[rank]}}};
     return options;
   };
   CHECK(at_each(ranks, [&](const cairn::groups::threads& group) {
@@ -345,27 +316,12 @@ rank_model model_of(std::uint64_t step, unsigned rank, unsigned ranks) {
   return made;
 }
 
-/// A packed matrix.
-struct matrix {
-  cairn::extents dimensions;
-  std::vector<float>* values;
-};
-
-}  // namespace
-
-template <>
-struct cairn::adapter<matrix> {
-  static tensor_view<float> view(matrix& object) { return {object.values->data(), object.dimensions}; }
-};
-
-namespace {
-
 /// Calls `act` with the state that refers to a model.
 template <class Act>
 void with_state(rank_model& model, unsigned rank, unsigned ranks, const Act& act) {
   const auto first = first_row(rank, ranks), count = first_row(rank + 1, ranks) - first;
   model.box.resize(count * row);
-  matrix box{{count, row}, &model.box};
+  cairn::tensor_view<float> box(model.box.data(), {count, row});
   cairn::state all{
       {"common", model.common}, {"box", cairn::shard_of(box, {rows, row}, {first, 0})}, {"own", model.own}};
   act(all);
@@ -490,8 +446,7 @@ TEST_CASE("ranks that differ in when to merge do not begin") {
                                                               group);
                               checkpoints.wait();
                             })),
-             Catch::Matchers::ContainsSubstring("chain.merge.every 2") &&
-                 Catch::Matchers::ContainsSubstring("chain.merge.every 3"));
+             ContainsSubstring("chain.merge.every 2") && ContainsSubstring("chain.merge.every 3"));
 }
 
 TEST_CASE("after a signal no merge begins") {

@@ -2,21 +2,10 @@
 // Restores on any number of ranks: of what all ranks have, of boxes, and of the state of each rank; whole checkpoints
 // and deltas.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
-
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <mutex>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "catch.hpp"
 #include "ranks.hpp"
@@ -107,14 +96,7 @@ void save_steps(const cairn::any_store& store, unsigned ranks, bool in_backgroun
           rank_state state(group.rank(), group.size());
           for (std::uint64_t step = 1; step <= steps; ++step) {
             state.fill(step, group.rank());
-            cairn::save_report report;
-            if (in_background) {
-              const auto outcome = checkpoints.step(state.as_state(), {.step = step});
-              checkpoints.wait();
-              report = outcome.save.get();
-            } else {
-              report = checkpoints.save(state.as_state(), {.step = step});
-            }
+            const auto report = save_at(checkpoints, state.as_state(), step, in_background);
             require(report.is_delta == (step > 1), "not whole first, and then deltas");
           }
         }) == std::vector<std::string>(ranks));

@@ -2,20 +2,10 @@
 // Random calls of several ranks, while writes fail at random: all ranks throw the same, nobody waits for ever, and what
 // is published is whole.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
-
-#include <atomic>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "ranks.hpp"

@@ -2,18 +2,10 @@
 // `save` of several ranks at a step whose checkpoint is there already.
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/naming.hpp"
-
-#include <atomic>
-#include <cstdint>
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "ranks.hpp"

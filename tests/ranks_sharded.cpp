@@ -2,16 +2,7 @@
 // Arrays of which each rank of a group holds a box, through the checkpointer.
 #include "cairn/state/sharded.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <map>
-#include <numeric>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/raw.hpp"
 #include "cairn/fields.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
@@ -19,8 +10,6 @@
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "ranks.hpp"
-
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

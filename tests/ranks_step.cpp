@@ -2,24 +2,12 @@
 // Steps of several ranks, through the checkpointer: saves in the background.
 #include "cairn/checkpointer.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"
 
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "ranks.hpp"
-
-using Catch::Matchers::ContainsSubstring;
 
 namespace {
 

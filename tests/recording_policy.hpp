@@ -2,12 +2,8 @@
 // A policy that writes down all that it is told, and decides as a test says.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "cairn/schedule/base.hpp"
+#include "standard.hpp"
 
 namespace tests {
 

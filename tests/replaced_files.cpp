@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/exchange/replaced_files.hpp"
 
-#include <filesystem>
-#include <fstream>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "store/sample.hpp"
 

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Saves where the machine or a cgroup leaves less memory than a copy of the state needs.
-#include <csignal>
-#include <filesystem>
-#include <random>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
-#include "cairn/encode/raw.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/save.hpp"

@@ -3,24 +3,11 @@
 
 #include <pthread.h>
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <memory>
-#include <random>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/run/signal_watch.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "child.hpp"
-#include "store/sample.hpp"
 
 namespace {
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/slurm.hpp"
 
-#include <chrono>
-#include <cstdlib>
-#include <random>
-#include <string>
-
 #include "catch.hpp"
 
 using std::chrono::seconds;

@@ -2,11 +2,8 @@
 // A state that every save refuses: it is nested deeper than a state may be.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <string>
-
 #include "cairn/state/base.hpp"
+#include "standard.hpp"
 
 namespace tests {
 

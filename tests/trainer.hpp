@@ -2,23 +2,8 @@
 // States for the tests of saving and loading: a small trainer, and one that holds something of everything.
 #pragma once
 
-#include <array>
-#include <complex>
-#include <cstddef>
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <tuple>
-#include <unordered_map>
-#include <variant>
-#include <vector>
-
 #include "cairn/state/adapter.hpp"
+#include "standard.hpp"
 
 namespace tests {
 

@@ -2,12 +2,7 @@
 #define ARMA_DONT_USE_WRAPPER  // no library of Armadillo, BLAS or LAPACK
 #include "cairn/adapters/armadillo.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <vector>
-
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {
@@ -67,7 +62,7 @@ TEST_CASE("armadillo: matrices, vectors and cubes come back with their shapes, i
   fill(original.g);
   fill(original.h);
   original.many = {made<arma::fmat>(2, 1), arma::fmat()};
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   const auto check = [&](state& into) {
     kept.load(into);
     CHECK(equal(into.a, original.a));
@@ -92,23 +87,23 @@ TEST_CASE("armadillo: matrices, vectors and cubes come back with their shapes, i
 TEST_CASE("armadillo: the shape is that of the matrix in rows and columns, as of one of numpy") {
   const float rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
   arma::fmat matrix;
-  tests::kept(cairn::detail::describe(rows)).load(matrix);
+  tests::kept(rows).load(matrix);
   REQUIRE((matrix.n_rows == 2 && matrix.n_cols == 3));
   CHECK(matrix(0, 1) == 2);
   CHECK(matrix(1, 0) == 4);
   const int slices[2][1][3] = {{{1, 2, 3}}, {{4, 5, 6}}};
   arma::Cube<int> cube;
-  tests::kept(cairn::detail::describe(slices)).load(cube);
+  tests::kept(slices).load(cube);
   REQUIRE((cube.n_rows == 2 && cube.n_cols == 1 && cube.n_slices == 3));
   CHECK(cube(1, 0, 2) == 6);
   arma::frowvec row = {7, 8};
   arma::fvec column;
-  tests::kept(cairn::detail::describe(row)).load(column);
+  tests::kept(row).load(column);
   CHECK(column(1) == 8);
 }
 
 TEST_CASE("armadillo: fixed objects, memory of the caller, and another number of dimensions refuse other shapes") {
-  const tests::kept kept(cairn::detail::describe(made<arma::mat>(2, 3)));
+  const tests::kept kept(made<arma::mat>(2, 3));
   arma::mat::fixed<3, 2> fixed;
   fill(fixed);
   tests::refuses(kept, fixed, cairn::errc::mismatch, "has shape [2, 3] in the checkpoint and [3, 2] in the state");
@@ -117,7 +112,7 @@ TEST_CASE("armadillo: fixed objects, memory of the caller, and another number of
   arma::mat strict(memory, 2, 2, false, true), shared(memory, 2, 2, false, false);
   tests::refuses(kept, strict, cairn::errc::mismatch, "has shape [2, 3] in the checkpoint and [2, 2] in the state");
   CHECK(memory[0] == 9);
-  tests::kept(cairn::detail::describe(made<arma::mat>(2, 2))).load(strict);
+  tests::kept(made<arma::mat>(2, 2)).load(strict);
   CHECK(memory[3] == 4);
   arma::vec vector;
   arma::cube cube;
@@ -132,14 +127,14 @@ TEST_CASE("armadillo: sparse matrices come back; arrays that are none do not") {
   matrix(3, 0) = 1;
   matrix(1, 0) = 2;
   matrix(2, 2) = 3;
-  const tests::kept kept(cairn::detail::describe(matrix));
+  const tests::kept kept(matrix);
   CHECK(kept.paths() == "data indices indptr row_major shape");
   arma::sp_mat fresh(1, 1);
   kept.load(fresh);
   REQUIRE((fresh.n_rows == 4 && fresh.n_cols == 3 && fresh.n_nonzero == 3));
   CHECK(arma::accu(arma::abs(fresh - matrix)) == 0);
   arma::sp_mat empty;
-  tests::kept(cairn::detail::describe(empty)).load(fresh);
+  tests::kept(empty).load(fresh);
   CHECK(fresh.n_elem == 0);
 
   using compressed = cairn::detail::armadillo_compressed<double>;

@@ -3,8 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/schedule/policies.hpp"
 #include "cairn/store/memory.hpp"

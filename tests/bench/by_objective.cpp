@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/by_objective.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "cairn/schedule/fits/estimators.hpp"
 #include "catch.hpp"
 #include "schedule/driven_run.hpp"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/failure_models.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
@@ -87,8 +81,8 @@ TEST_CASE("an exponential model expects age / MTBF failures, and none where the 
 TEST_CASE("a Weibull model of a mean has that mean") {
   for (const double shape : {0.5, 0.7, 1.0, 1.5, 3.0})
     for (const double mtbf : {10.0, 14400.0})
-      CHECK(mean_age(weibull::of_mean(duration(mtbf), shape), mtbf) == Catch::Approx(mtbf).epsilon(1e-4));
-  CHECK(weibull{2, seconds(10)}.expected(30) == Catch::Approx(9));
+      CHECK(mean_age(weibull::of_mean(duration(mtbf), shape), mtbf) == Approx(mtbf).epsilon(1e-4));
+  CHECK(weibull{2, seconds(10)}.expected(30) == Approx(9));
 }
 
 namespace stops {
@@ -136,8 +130,8 @@ TEST_CASE("stops between two parts fall evenly on what lies between them") {
   const uniform stops{0.4, 0.6, 0.5};
   CHECK(stops.alive(0.3) == 1);
   CHECK(stops.alive(0.4) == 1);
-  CHECK(stops.alive(0.5) == Catch::Approx(0.75));
-  CHECK(stops.alive(0.6) == Catch::Approx(0.5));
+  CHECK(stops.alive(0.5) == Approx(0.75));
+  CHECK(stops.alive(0.6) == Approx(0.5));
   CHECK(stops.alive(1) == 0.5);
   CHECK(uniform{0.5, 1.5, 1}.alive(1) == 0.5);
   CHECK(uniform{-1, 1, 1}.alive(0.25) == 0.75);

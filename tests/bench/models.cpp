@@ -4,17 +4,7 @@
 
 #include <zlib.h>
 
-#include <algorithm>
 #include <catch.hpp>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <numeric>
-#include <random>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "models/alexnet.hpp"
 #include "models/gpt.hpp"

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/optimum.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <random>
-
-#include "cairn/core/error.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "schedule/workload.hpp"
 #include "catch.hpp"

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/planner.hpp"
 
-#include <chrono>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <random>
-#include <vector>
-
 #include "cairn/schedule/interval.hpp"
 #include "schedule/optimum.hpp"
 #include "catch.hpp"

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "simulate/predict.hpp"
 
-#include <cstddef>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
 
-using bench::calibrate;
-using bench::machine;
-using bench::measured_write;
-using bench::prediction;
-using bench::simulate;
-using bench::write_cost;
-using cairn::plan::leaf_size;
-using cairn::plan::partition;
-using cairn::plan::rank_load;
-using Catch::Approx;
+using namespace bench;
+using namespace cairn::plan;
 
 /// Nothing takes time.
 machine ideal() {
@@ -256,7 +240,7 @@ TEST_CASE("a state without bytes, and more ranks than bytes") {
 
 TEST_CASE("a machine of nonsense is refused") {
   const auto refused = [](const machine& on, const std::string& text) {
-    CHECK_THROWS_WITH(static_cast<void>(simulate(uneven(), on)), Catch::Matchers::ContainsSubstring(text));
+    CHECK_THROWS_WITH(static_cast<void>(simulate(uneven(), on)), ContainsSubstring(text));
   };
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const auto changed = [](const auto& change) {
@@ -326,7 +310,7 @@ TEST_CASE("what the samples cannot tell is 0") {
 
 TEST_CASE("a calibration without times is refused") {
   const auto refused = [](const std::vector<measured_write>& samples, const std::string& text) {
-    CHECK_THROWS_WITH(static_cast<void>(calibrate(samples)), Catch::Matchers::ContainsSubstring(text));
+    CHECK_THROWS_WITH(static_cast<void>(calibrate(samples)), ContainsSubstring(text));
   };
   refused({}, "a calibration has no samples");
   for (const double seconds :

@@ -5,20 +5,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <catch.hpp>
-#include <cmath>
-#include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <limits>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "models/gpt.hpp"
 #include "rework/compare.hpp"

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/simulate.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
-#include <random>
-#include <set>
-#include <vector>
-
 #include "cairn/schedule/every.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "schedule/optimum.hpp"
@@ -16,21 +8,7 @@
 
 namespace {
 
-using bench::schedule::any_failures;
-using bench::schedule::difference_of;
-using bench::schedule::every_kind;
-using bench::schedule::mean_of;
-using bench::schedule::objective;
-using bench::schedule::outcome;
-using bench::schedule::overhead;
-using bench::schedule::sample_mean;
-using bench::schedule::save_times;
-using bench::schedule::scenario;
-using bench::schedule::seeded_numbers;
-using bench::schedule::simulate;
-using bench::schedule::simulation;
-using bench::schedule::workers_at_risk;
-using bench::schedule::workload;
+using namespace bench::schedule;
 using bench::schedule::failures::exponential;
 using bench::schedule::failures::weibull;
 using cairn::save_kind;
@@ -81,8 +59,7 @@ struct recorder {
   }
 };
 
-scenario of_seconds(std::size_t iterations, const save_times& takes, const bench::schedule::any_failures& failures,
-                    double each = 1) {
+scenario of_seconds(std::size_t iterations, const save_times& takes, const any_failures& failures, double each = 1) {
   scenario what{.work = {.seconds = std::vector<double>(iterations, each)}, .failures = failures};
   what.kinds = every_kind(takes);
   return what;
@@ -127,7 +104,7 @@ scenario any_scenario(std::mt19937_64& random) {
     what.failures = exponential{duration(between(100, 1000))};
   else
     what.failures = weibull::of_mean(duration(between(100, 1000)), between(0.5, 2));
-  if (random() % 2 == 0) what.stops = bench::schedule::early_stops::uniform{0.2, 0.9, 0.7};
+  if (random() % 2 == 0) what.stops = early_stops::uniform{0.2, 0.9, 0.7};
   what.loss_noise = random() % 2 == 0 ? 0 : 0.1;
   return what;
 }
@@ -137,12 +114,10 @@ bool are_equal(const simulation& a, const simulation& b) {
   for (std::size_t i = 0; is_equal && i < a.jobs.size(); ++i) {
     const auto &x = a.jobs[i], &y = b.jobs[i];
     is_equal = x.seconds == y.seconds && x.steps == y.steps && x.saves == y.saves && x.failures == y.failures;
-    for (const auto by : bench::schedule::objectives) is_equal = is_equal && x.of(by).total() == y.of(by).total();
+    for (const auto by : objectives) is_equal = is_equal && x.of(by).total() == y.of(by).total();
   }
   return is_equal;
 }
-
-}  // namespace
 
 TEST_CASE("every second of a simulated job is work, waiting, lost or restoring") {
   std::mt19937_64 random(1);
@@ -151,7 +126,7 @@ TEST_CASE("every second of a simulated job is work, waiting, lost or restoring")
     const auto all = simulate(what, every_steps{1 + random() % 20}, {.jobs = 20, .seed = random()});
     for (const auto& each : all.jobs) {
       const auto& machine = each.of(objective::machine_time);
-      CHECK(each.seconds == Catch::Approx(each.work + machine.total()));
+      CHECK(each.seconds == Approx(each.work + machine.total()));
       for (const auto& by : each.overheads) CHECK((by.waiting >= 0 && by.lost >= 0 && by.restoring >= 0));
       CHECK(each.of(objective::exploratory).waiting == machine.waiting);
       CHECK(each.of(objective::coci).waiting == each.of(objective::progress).waiting);
@@ -184,7 +159,7 @@ TEST_CASE("a policy does not differ from itself, and all policies meet the same 
   CHECK(none.mean == 0);
   CHECK(none.standard_error == 0);
   CHECK(difference_of(often, rarely, &outcome::seconds).mean ==
-        Catch::Approx(mean_of(often, &outcome::seconds).mean - mean_of(rarely, &outcome::seconds).mean));
+        Approx(mean_of(often, &outcome::seconds).mean - mean_of(rarely, &outcome::seconds).mean));
   CHECK(difference_of(often, rarely, &outcome::seconds).standard_error <
         mean_of(rarely, &outcome::seconds).standard_error);
 
@@ -198,31 +173,31 @@ TEST_CASE("a policy does not differ from itself, and all policies meet the same 
   };
   const auto a = first_failures(every_steps{3}), b = first_failures(never_saves{});
   for (std::size_t i = 0; i < a.jobs.size(); ++i)
-    if (a.jobs[i].is_given_up && b.jobs[i].is_given_up) CHECK(a.jobs[i].seconds == Catch::Approx(b.jobs[i].seconds));
+    if (a.jobs[i].is_given_up && b.jobs[i].is_given_up) CHECK(a.jobs[i].seconds == Approx(b.jobs[i].seconds));
 }
 
 TEST_CASE("without failures a job takes its iterations and what its saves take") {
   const save_times takes{.stall = 0.5, .background = 3, .slowdown = 0.2, .restore = 100};
-  const auto done = one(of_seconds(100, takes, bench::schedule::failures::never{}), every_steps{10});
+  const auto done = one(of_seconds(100, takes, failures::never{}), every_steps{10});
   CHECK(done.saves == 9);  // the end needs none
   CHECK(done.published == 9);
-  CHECK(done.seconds == Catch::Approx(100 + 9 * takes.of_a_save()));
-  CHECK(done.of(objective::machine_time).waiting == Catch::Approx(9 * 1.1));
+  CHECK(done.seconds == Approx(100 + 9 * takes.of_a_save()));
+  CHECK(done.of(objective::machine_time).waiting == Approx(9 * 1.1));
   CHECK(done.of(objective::machine_time).total() == done.of(objective::machine_time).waiting);
   CHECK(done.work == 100);
-  CHECK(one(of_seconds(100, takes, bench::schedule::failures::never{}), never_saves{}).seconds == 100);
+  CHECK(one(of_seconds(100, takes, failures::never{}), never_saves{}).seconds == 100);
   CHECK(one(of_seconds(0, takes, exponential{duration(1)}), every_steps{1}).seconds == 0);
-  CHECK(simulate(of_seconds(10, takes, bench::schedule::failures::never{}), never_saves{}, {.jobs = 0}).jobs.empty());
+  CHECK(simulate(of_seconds(10, takes, failures::never{}), never_saves{}, {.jobs = 0}).jobs.empty());
 }
 
 TEST_CASE("blocking saves and one failure, by hand") {
   const auto what = of_seconds(30, {.stall = 2, .restore = 3}, at_age{24.5});
   const auto done = one(what, every_steps{10});
-  CHECK(done.seconds == Catch::Approx(24.5 + 3 + 10));
+  CHECK(done.seconds == Approx(24.5 + 3 + 10));
   const auto& machine = done.of(objective::machine_time);
-  CHECK(machine.waiting == Catch::Approx(4));
-  CHECK(machine.lost == Catch::Approx(0.5));
-  CHECK(machine.restoring == Catch::Approx(3));
+  CHECK(machine.waiting == Approx(4));
+  CHECK(machine.lost == Approx(0.5));
+  CHECK(machine.restoring == Approx(3));
   CHECK(done.failures == 1);
   CHECK(done.saves == 2);
   CHECK_FALSE(done.is_given_up);
@@ -233,18 +208,18 @@ TEST_CASE("who fails before a save is published goes back one further, by hand")
   const auto done = one(what, every_steps{10});
   // 10 saved at 12, published at 17; 20 saved at 24, lost at 24.5; 20 saved again, published; lost in iteration 30;
   // done.
-  CHECK(done.seconds == Catch::Approx(24.5 + 24.5 + 13));
+  CHECK(done.seconds == Approx(24.5 + 24.5 + 13));
   const auto& machine = done.of(objective::machine_time);
-  CHECK(machine.waiting == Catch::Approx(6));
-  CHECK(machine.lost == Catch::Approx(10.5 + 9.5));
-  CHECK(machine.restoring == Catch::Approx(6));
+  CHECK(machine.waiting == Approx(6));
+  CHECK(machine.lost == Approx(10.5 + 9.5));
+  CHECK(machine.restoring == Approx(6));
   CHECK(done.failures == 2);
   CHECK(done.saves == 3);
   CHECK(done.published == 2);
   const auto& first_only = done.of(objective::coci);  // no loss: at the prices of machine time
-  CHECK(first_only.waiting == Catch::Approx(6));
-  CHECK(first_only.lost == Catch::Approx(10.5));
-  CHECK(first_only.restoring == Catch::Approx(3));
+  CHECK(first_only.waiting == Approx(6));
+  CHECK(first_only.lost == Approx(10.5));
+  CHECK(first_only.restoring == Approx(3));
 }
 
 TEST_CASE("a save that is published within the iteration that fails is there to go back to") {
@@ -252,7 +227,7 @@ TEST_CASE("a save that is published within the iteration that fails is there to 
     const auto done = one(of_seconds(2, {.background = background}, at_age{1.5}), recorder{.at = {1}});
     return done.of(objective::machine_time).lost;
   };
-  CHECK(published_at(0.4) == Catch::Approx(0.5));
+  CHECK(published_at(0.4) == Approx(0.5));
   CHECK(simulate(of_seconds(2, {.background = 0.6}, at_age{1.5}), recorder{.at = {1}}, {.jobs = 1, .most_failures = 3})
             .jobs[0]
             .is_given_up);
@@ -265,11 +240,11 @@ TEST_CASE("failures in a stall, by hand") {
   // done at 11: fails.
   CHECK(done.failures == 2);
   CHECK(done.is_given_up);
-  CHECK(done.of(objective::machine_time).lost == Catch::Approx(5 + 3));
+  CHECK(done.of(objective::machine_time).lost == Approx(5 + 3));
   const auto in_the_middle = one(of_seconds(12, {.stall = 2, .restore = 1}, at_age{12}), recorder{.at = {4, 9}});
-  CHECK(in_the_middle.of(objective::machine_time).waiting == Catch::Approx(2 + 1 + 2));
-  CHECK(in_the_middle.of(objective::machine_time).lost == Catch::Approx(5));
-  CHECK(in_the_middle.seconds == Catch::Approx(12 + 1 + 5 + 2 + 3));
+  CHECK(in_the_middle.of(objective::machine_time).waiting == Approx(2 + 1 + 2));
+  CHECK(in_the_middle.of(objective::machine_time).lost == Approx(5));
+  CHECK(in_the_middle.seconds == Approx(12 + 1 + 5 + 2 + 3));
 }
 
 TEST_CASE("lost work and waiting are charged at the objectives' prices") {
@@ -278,19 +253,19 @@ TEST_CASE("lost work and waiting are charged at the objectives' prices") {
   for (int k = 0; k <= 30; ++k) what.work.loss.push_back(k < 25 ? 25 - k : 0);  // nothing is learned in the last five
   const auto done = one(what, every_steps{10});
   const auto price = 30.0 / 25;
-  CHECK(done.of(objective::progress).waiting == Catch::Approx(4 * price));
-  CHECK(done.of(objective::progress).lost == Catch::Approx(0.5 * price));
-  CHECK(done.of(objective::progress).restoring == Catch::Approx(3 * price));
-  CHECK(done.of(objective::exploratory).waiting == Catch::Approx(4));
-  CHECK(done.of(objective::exploratory).lost == Catch::Approx(0.5 * price));
-  CHECK(done.of(objective::exploratory).restoring == Catch::Approx(3));
-  CHECK(done.of(objective::worker_seconds).waiting == Catch::Approx(16));
-  CHECK(done.of(objective::worker_seconds).lost == Catch::Approx(2));
-  CHECK(done.of(objective::worker_seconds).without_restoring() == Catch::Approx(18));
+  CHECK(done.of(objective::progress).waiting == Approx(4 * price));
+  CHECK(done.of(objective::progress).lost == Approx(0.5 * price));
+  CHECK(done.of(objective::progress).restoring == Approx(3 * price));
+  CHECK(done.of(objective::exploratory).waiting == Approx(4));
+  CHECK(done.of(objective::exploratory).lost == Approx(0.5 * price));
+  CHECK(done.of(objective::exploratory).restoring == Approx(3));
+  CHECK(done.of(objective::worker_seconds).waiting == Approx(16));
+  CHECK(done.of(objective::worker_seconds).lost == Approx(2));
+  CHECK(done.of(objective::worker_seconds).without_restoring() == Approx(18));
 }
 
 TEST_CASE("a policy is asked after each iteration but the last, and sees what happened") {
-  auto what = of_seconds(6, {.stall = 1, .background = 2.5, .slowdown = 0.5}, bench::schedule::failures::never{});
+  auto what = of_seconds(6, {.stall = 1, .background = 2.5, .slowdown = 0.5}, failures::never{});
   what.work.loss = {6, 5, 4, 3, 2, 1, 0};
   what.work.workers = {4, 4, 2, 2, 1, 1};
   what.kinds[1].reported = {.step = 77, .kind = save_kind::raw, .encode_seconds = 1.5, .bytes = 11};
@@ -305,9 +280,9 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
   const steps saved_steps{0, 0, 2, 2, 4};
   for (std::size_t i = 0; i < 5; ++i) {
     CHECK(asked[i].step == i + 1);
-    CHECK(asked[i].seconds == Catch::Approx(seconds[i]));
-    CHECK(asked[i].iteration_seconds == Catch::Approx(iterations[i]));
-    CHECK(asked[i].saved_seconds == Catch::Approx(saved_seconds[i]));
+    CHECK(asked[i].seconds == Approx(seconds[i]));
+    CHECK(asked[i].iteration_seconds == Approx(iterations[i]));
+    CHECK(asked[i].saved_seconds == Approx(saved_seconds[i]));
     CHECK(asked[i].saved_step == saved_steps[i]);
     CHECK(asked[i].workers == workers[i]);
     CHECK(asked[i].loss == what.work.loss[i + 1]);
@@ -323,13 +298,12 @@ TEST_CASE("a policy is asked after each iteration but the last, and sees what ha
   CHECK(told.encode_seconds == 1.5);
   CHECK(told.bytes == 11);
   CHECK(done.saves == 2);  // that of 3 was not made
-  CHECK(done.seconds == Catch::Approx(6 + 2 * (1 + 1.25)));
+  CHECK(done.seconds == Approx(6 + 2 * (1 + 1.25)));
 }
 
 TEST_CASE("where saving takes all of the training, it stands still until the save is published") {
-  const auto done =
-      one(of_seconds(3, {.background = 2.5, .slowdown = 1}, bench::schedule::failures::never{}), recorder{.at = {1}});
-  CHECK(done.seconds == Catch::Approx(5.5));
+  const auto done = one(of_seconds(3, {.background = 2.5, .slowdown = 1}, failures::never{}), recorder{.at = {1}});
+  CHECK(done.seconds == Approx(5.5));
 }
 
 TEST_CASE("after a failure a fresh copy recalls what was known when the checkpoint was copied") {
@@ -366,9 +340,9 @@ TEST_CASE("a job that fails before its first checkpoint begins again and knows n
       simulate(of_seconds(10, {.restore = 2}, at_age{4.5}), policy, {.jobs = 1, .most_failures = 1}).jobs[0];
   CHECK(policy.all->recalled.empty());
   CHECK(policy.all->restarts.empty());
-  CHECK(done.seconds == Catch::Approx(9));
+  CHECK(done.seconds == Approx(9));
   CHECK(done.of(objective::machine_time).restoring == 2);
-  CHECK(done.of(objective::machine_time).lost == Catch::Approx(4.5 + 2.5));
+  CHECK(done.of(objective::machine_time).lost == Approx(4.5 + 2.5));
   CHECK(done.steps == 0);
 }
 
@@ -405,7 +379,7 @@ TEST_CASE("a save of no stated kind is of the usual one") {
     bool should_save(const cairn::moment&) const { return true; }
     void saved(const cairn::save_cost& cost) const { told->push_back(cost.kind); }
   };
-  auto what = of_seconds(3, {}, bench::schedule::failures::never{});
+  auto what = of_seconds(3, {}, failures::never{});
   what.usual = save_kind::raw;
   const plain policy;
   one(what, policy);
@@ -419,13 +393,13 @@ TEST_CASE("a job that cannot get on is given up") {
   CHECK(given_up(all) == 20);
   for (const auto& each : all.jobs) {
     CHECK(each.failures == 51);
-    CHECK(each.seconds == Catch::Approx(each.of(objective::machine_time).total() + each.work));
+    CHECK(each.seconds == Approx(each.of(objective::machine_time).total() + each.work));
   }
   const auto in_restores =
       simulate(of_seconds(10, {.restore = 3}, at_age{2}), never_saves{}, {.jobs = 1, .most_failures = 9});
   CHECK(given_up(in_restores) == 1);
-  CHECK(in_restores.jobs[0].seconds == Catch::Approx(20));
-  CHECK(given_up(simulate(of_seconds(10, {}, bench::schedule::failures::never{}), never_saves{}, {.jobs = 5})) == 0);
+  CHECK(in_restores.jobs[0].seconds == Approx(20));
+  CHECK(given_up(simulate(of_seconds(10, {}, failures::never{}), never_saves{}, {.jobs = 5})) == 0);
 }
 
 TEST_CASE("evenly spaced saves take as long as Daly's formula expects, Young's and Daly's intervals among them") {
@@ -460,7 +434,7 @@ TEST_CASE("n workers fail n times as often, also where their number changes") {
 }
 
 TEST_CASE("first failures come as the model says") {
-  const auto first = [](const bench::schedule::any_failures& model, double workers) {
+  const auto first = [](const any_failures& model, double workers) {
     auto what = of_seconds(5000, {}, model, 10);
     what.work.workers.assign(5000, workers);
     return mean_of(simulate(what, never_saves{}, {.jobs = 3000, .most_failures = 0}), &outcome::seconds);
@@ -477,21 +451,20 @@ TEST_CASE("all objectives cost what is expected, with stops and changing workers
   auto what = of_seconds(300, {.stall = 2, .background = 10, .slowdown = 0.2}, exponential{duration(50000)}, 10);
   for (int k = 0; k <= 300; ++k) what.work.loss.push_back(0.1 + std::exp(-k / 60.0));
   for (const double workers : {4.0, 2.0, 1.0}) what.work.workers.insert(what.work.workers.end(), 100, workers);
-  what.stops = bench::schedule::early_stops::uniform{0.4, 0.6, 0.7};
+  what.stops = early_stops::uniform{0.4, 0.6, 0.7};
   const auto all = simulate(what, every_steps{10}, {.jobs = 20000});
   std::vector<std::uint32_t> saves;
   for (std::uint32_t k = 10; k < 300; k += 10) saves.push_back(k);
-  for (const auto by : bench::schedule::objectives) {
-    const auto cost_model =
-        bench::schedule::cost_model_of(by, what.work, what.kinds[1].takes, what.failures, what.stops);
+  for (const auto by : objectives) {
+    const auto cost_model = cost_model_of(by, what.work, what.kinds[1].takes, what.failures, what.stops);
     INFO(name(by));
-    CHECK(agrees(mean_of(all, by), bench::schedule::expected_cost(cost_model, saves), 0.02));
+    CHECK(agrees(mean_of(all, by), expected_cost(cost_model, saves), 0.02));
   }
 }
 
 TEST_CASE("jobs are stopped where the model of early stops says, and nothing after that counts") {
-  auto what = of_seconds(1000, {.stall = 1}, bench::schedule::failures::never{});
-  what.stops = bench::schedule::early_stops::uniform{0.4, 0.6, 1};
+  auto what = of_seconds(1000, {.stall = 1}, failures::never{});
+  what.stops = early_stops::uniform{0.4, 0.6, 1};
   const auto all = simulate(what, every_steps{100}, {.jobs = 3000});
   CHECK(agrees(mean_of(all, &outcome::steps), 499.5));
   for (const auto& each : all.jobs) {
@@ -511,10 +484,10 @@ TEST_CASE("jobs are stopped where the model of early stops says, and nothing aft
 }
 
 TEST_CASE("when a job is stopped says nothing of when it fails") {
-  auto what = of_seconds(1000, {}, bench::schedule::failures::never{});
-  what.stops = bench::schedule::early_stops::uniform{0, 1, 1};
+  auto what = of_seconds(1000, {}, failures::never{});
+  what.stops = early_stops::uniform{0, 1, 1};
   const auto stopped = simulate(what, never_saves{}, {.jobs = 3000});
-  what.stops = bench::schedule::early_stops::none{};
+  what.stops = early_stops::none{};
   what.failures = exponential{duration(100)};
   const auto failed = simulate(what, never_saves{}, {.jobs = 3000, .most_failures = 0});
   std::vector<double> products;
@@ -556,7 +529,7 @@ TEST_CASE("scenarios that cannot be are refused") {
     }
   };
   for (const double bad : {-1.0, infinite, no_number}) {
-    const auto fine = of_seconds(3, {}, bench::schedule::failures::never{});
+    const auto fine = of_seconds(3, {}, failures::never{});
     CHECK_FALSE(is_refused(fine));
     for (const auto part : {&save_times::stall, &save_times::background, &save_times::slowdown, &save_times::restore})
       for (std::size_t kind = 0; kind < 3; ++kind) {
@@ -574,17 +547,15 @@ TEST_CASE("scenarios that cannot be are refused") {
     what.work.seconds[1] = bad;
     CHECK(is_refused(what));
   }
-  auto what = of_seconds(3, {.slowdown = 1.5}, bench::schedule::failures::never{});
+  auto what = of_seconds(3, {.slowdown = 1.5}, failures::never{});
   CHECK(is_refused(what));
-  what = of_seconds(3, {}, bench::schedule::failures::never{});
+  what = of_seconds(3, {}, failures::never{});
   what.work.loss = {1, 2};
   CHECK(is_refused(what));
-  what = of_seconds(3, {}, bench::schedule::failures::never{});
+  what = of_seconds(3, {}, failures::never{});
   what.anchor_every = 0;
   CHECK(is_refused(what));
 }
-
-namespace {
 
 template <class Draw>
 std::vector<double> draws(int count, const Draw& draw) {
@@ -681,9 +652,9 @@ TEST_CASE(
 TEST_CASE("a mean and its interval, by hand") {
   const auto of_four = mean_of(std::vector<double>{1, 2, 3, 6});
   CHECK(of_four.mean == 3);
-  CHECK(of_four.standard_error == Catch::Approx(std::sqrt(14.0 / 3 / 4)));
-  CHECK(of_four.high() == Catch::Approx(3 + 1.96 * of_four.standard_error).epsilon(1e-4));
-  CHECK(of_four.low() == Catch::Approx(3 - 1.96 * of_four.standard_error).epsilon(1e-4));
+  CHECK(of_four.standard_error == Approx(std::sqrt(14.0 / 3 / 4)));
+  CHECK(of_four.high() == Approx(3 + 1.96 * of_four.standard_error).epsilon(1e-4));
+  CHECK(of_four.low() == Approx(3 - 1.96 * of_four.standard_error).epsilon(1e-4));
 }
 
 TEST_CASE("one value says nothing of how far it may be off, and none is 0") {

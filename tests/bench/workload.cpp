@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "schedule/workload.hpp"
 
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <set>
-
 #include "catch.hpp"
 #include "store/sample.hpp"
 

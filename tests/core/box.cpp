@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/box.hpp"
-#include "cairn/core/strided.hpp"
 #include "cairn/core/reshape.hpp"
-
-#include <cstdint>
-#include <cstring>
-#include <numeric>
-#include <random>
-#include <utility>
-#include <vector>
 
 #include "catch.hpp"
 #include "store/sample.hpp"

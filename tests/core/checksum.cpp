@@ -2,11 +2,6 @@
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/shuffle.hpp"
 
-#include <cstdint>
-#include <cstdlib>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 TEST_CASE("a checksum does not depend on how the bytes come") {

@@ -2,12 +2,6 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/float_types.hpp"
 
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
@@ -40,8 +34,6 @@ bool is_nan(cairn::dtype type, const std::byte* at) {
       return is_nan_of<cairn::bfloat16>(at);
   }
 }
-
-}  // namespace
 
 using cairn::dtype;
 
@@ -117,8 +109,6 @@ TEST_CASE("integers that do not fit are reported") {
   CHECK_FALSE(converted<std::uint64_t, std::int64_t>(dtype::u64, {~0ULL}, dtype::i64).first);
   CHECK(converted<std::int32_t, double>(dtype::i32, {-7}, dtype::f64).second == std::vector<double>{-7.0});
 }
-
-namespace {
 
 /// All finite values of a format, in ascending order of their bits without sign: the definition to round
 /// against.

@@ -2,28 +2,13 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/as_error.hpp"
 
-#include <cstdint>
-#include <limits>
-#include <new>
-#include <random>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <system_error>
-#include <vector>
-
 #include "catch.hpp"
+#include "store/sample.hpp"
 
 TEST_CASE("an error carries its code and a sentence that says whose it is") {
-  try {
-    cairn::fail(cairn::errc::mismatch, {"w", " is F32"});
-  } catch (const cairn::error& error) {
-    CHECK(error.code() == cairn::errc::mismatch);
-    CHECK(std::string(error.what()) == "cairn: w is F32");
-    return;
-  }
-  FAIL("nothing was thrown");
+  const auto failure = sample::failure_of([] { cairn::fail(cairn::errc::mismatch, {"w", " is F32"}); });
+  CHECK(failure.code == cairn::errc::mismatch);
+  CHECK(failure.sentence == "cairn: w is F32");
 }
 
 TEST_CASE("every code has a name of its own") {
@@ -38,14 +23,9 @@ TEST_CASE("every code has a name of its own") {
 }
 
 TEST_CASE("an error of the system names action, file and cause") {
-  try {
-    cairn::fail_io("write", "a/b", ENOSPC);
-  } catch (const cairn::error& error) {
-    CHECK(error.code() == cairn::errc::io);
-    CHECK(std::string(error.what()) == "cairn: cannot write a/b: No space left on device");
-    return;
-  }
-  FAIL("nothing was thrown");
+  const auto failure = sample::failure_of([] { cairn::fail_io("write", "a/b", ENOSPC); });
+  CHECK(failure.code == cairn::errc::io);
+  CHECK(failure.sentence == "cairn: cannot write a/b: No space left on device");
 }
 
 TEST_CASE("a sentence has texts and whole numbers of any type") {
@@ -86,8 +66,6 @@ cairn::error converted(const Thrown& thrown) {
   return cairn::detail::as_error(std::make_exception_ptr(thrown), {"run/a"});
 }
 
-}  // namespace
-
 TEST_CASE("any exception becomes an error that says where; one of Cairn's stays as it is") {
   const auto ours = converted(cairn::error(cairn::errc::corrupt, "b"));
   CHECK(ours.code() == cairn::errc::corrupt);
@@ -106,16 +84,10 @@ TEST_CASE("any exception becomes an error that says where; one of Cairn's stays 
 
 TEST_CASE("a call gives its result, and throws only errors") {
   CHECK(cairn::detail::with_errors("run/a", [] { return 7; }) == 7);
-  try {
-    cairn::detail::with_errors("run/a", [] { throw 42; });
-    FAIL("nothing was thrown");
-  } catch (const cairn::error& failure) {
-    CHECK(failure.code() == cairn::errc::invalid);
-    CHECK(failure.sentence() == "run/a: something was thrown that is no std::exception");
-  }
+  const auto failure = sample::failure_of([] { cairn::detail::with_errors("run/a", [] { throw 42; }); });
+  CHECK(failure.code == cairn::errc::invalid);
+  CHECK(failure.sentence == "cairn: run/a: something was thrown that is no std::exception");
 }
-
-namespace {
 
 using namespace cairn::detail;
 

@@ -2,10 +2,6 @@
 // Compiled with -ffast-math, under which std::isnan is always false.
 #include "cairn/core/float_bits.hpp"
 
-#include <bit>
-#include <cstdint>
-#include <random>
-
 #include "catch.hpp"
 
 using cairn::detail::is_finite;

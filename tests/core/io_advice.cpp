@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/error.hpp"
 
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <string>
-
 #include <sys/stat.h>
 
 #include "catch.hpp"
 #include "child.hpp"
-#include "store/sample.hpp"
+#include "in_scratch.hpp"
 
 using cairn::detail::io_advice;
 using cairn::detail::missing_advice;
+using tests::in_scratch;
 
-TEST_CASE("a path that is not there: the highest directory that is missing") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "a path that is not there: the highest directory that is missing") {
   CHECK(missing_advice(scratch.path()).empty());
   CHECK(missing_advice(scratch.path("a")) == "; " + scratch.path("a") + " is not there");
   CHECK(missing_advice(scratch.path("a/b/c")) == "; " + scratch.path("a") + " is not there");
@@ -49,8 +44,7 @@ TEST_CASE("a disk without inodes, and a quota, are said to be that") {
   CHECK(advice.starts_with("; no inodes are free"));
 }
 
-TEST_CASE("not a directory: what is in the way") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "not a directory: what is in the way") {
   sample::spill(scratch.path("file"), "x");
   std::filesystem::create_symlink(scratch.path(), scratch.path("link"));
   CHECK(io_advice(scratch.path("file/a/b"), ENOTDIR) == "; " + scratch.path("file") + " is no directory: move it away");
@@ -60,8 +54,7 @@ TEST_CASE("not a directory: what is in the way") {
   CHECK(io_advice(scratch.path("a"), ENOTDIR).empty());
 }
 
-TEST_CASE("no permission: whose it is, if it belongs to somebody else") {
-  const sample::scratch scratch;
+TEST_CASE_METHOD(in_scratch, "no permission: whose it is, if it belongs to somebody else") {
   CHECK(io_advice(scratch.path("a"), EACCES).empty());
   if (::geteuid() != 0) SKIP("not root");
   const auto said = tests::in_child([&] {

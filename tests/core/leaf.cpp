@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/dtype.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/core/record_columns.hpp"
-
-#include <array>
-#include <cstdint>
-#include <map>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
 
 #include "cairn/state/describe.hpp"
 #include "catch.hpp"

@@ -5,14 +5,6 @@
 
 #include <sys/wait.h>
 
-#include <atomic>
-#include <cerrno>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
 #include "catch.hpp"
 #include "durability/scenarios.hpp"
 

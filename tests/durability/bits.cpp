@@ -4,29 +4,11 @@
 // CAIRN_TEST_PLACE or one in memory, some of the bytes and lengths.
 #include "cairn/checkpointer.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <random>
-#include <set>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
-
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
-#include "store/sample.hpp"
 
 namespace altered_bits {
 

@@ -3,6 +3,7 @@
 // writes down those that change something below its directory.
 #undef _FORTIFY_SOURCE  // with it, headers define some of these functions themselves
 #include "durability/call_log.hpp"
+#include "standard.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,14 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cerrno>
 #include <cstdarg>
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <stdexcept>
 
 namespace lost_writes {
 

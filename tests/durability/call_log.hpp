@@ -2,16 +2,11 @@
 // What a program did to a directory tree, as a list of operations on inodes, and the recorder that makes it.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace lost_writes {
 
 /// Inodes are numbered in the order in which they were made; number 0 is the directory that is recorded.
+
+#include "standard.hpp"
 using inode = std::size_t;
 
 /// One call that succeeded, or a mark of the program that made the calls.

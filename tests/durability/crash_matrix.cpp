@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The crash matrix: a process that saves is killed at every one of its system calls; what it had published is there,
 // whole, and the next save goes on from it.
-#include <algorithm>
-#include <atomic>
-#include <functional>
 #include <iostream>
-#include <map>
-#include <set>
-#include <string>
-#include <system_error>
-#include <vector>
 
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
@@ -248,8 +240,6 @@ void kill_in_background(const std::string& name) {
   SECTION("plain") { kill_everywhere(name, false, true); }
 }
 
-}  // namespace
-
 TEST_CASE("killed while it saves the first checkpoint") { kill_everywhere("first"); }
 TEST_CASE("killed while it saves a whole checkpoint") { kill_everywhere("full"); }
 TEST_CASE("killed while it replaces a checkpoint") { kill_everywhere("replace"); }
@@ -267,8 +257,6 @@ TEST_CASE("killed while a child lives on") { kill_everywhere("forked"); }
 TEST_CASE("killed, and the next process too") {
   for (const auto* name : {"replace", "merge", "prune deltas", "older"}) kill_in_recovery(name);
 }
-
-namespace {
 
 /// Calls `act` in a process that is killed at every one of its calls, in a place that `set_up` makes, and `check` after
 /// each.

@@ -2,17 +2,8 @@
 // A disk with a cache that a crash empties: what was synced is there afterwards, of the rest any part.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "durability/call_log.hpp"
+#include "standard.hpp"
 
 namespace lost_writes {
 

@@ -1,17 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fault matrix: every system call about files fails or comes short. No crash, no hang, no success that is
 // none, no harm to what is published; the next save does well.
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <functional>
 #include <iostream>
-#include <iterator>
-#include <set>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"

@@ -5,33 +5,13 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "cairn/system/parallel.hpp"
-#include "cairn/merge.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
-#include "durability/call_log.hpp"
 #include "durability/disk_model.hpp"
-#include "store/sample.hpp"
 
 namespace lost_writes {
 

@@ -2,36 +2,13 @@
 // What the crash matrix and the fault matrix do to a directory of checkpoints, and what must be there afterwards.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <cmath>
-#include <csignal>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <sstream>
-#include <stdexcept>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
-#include "cairn/merge.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
-#include "cairn/system/memory.hpp"
 #include "chain.hpp"
 #include "child.hpp"
 #include "durability/tracer.hpp"
-#include "store/sample.hpp"
+#include "standard.hpp"
 
 namespace durability {
 

@@ -6,29 +6,9 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "cairn/chain/reader.hpp"
-#include "cairn/encode/lc.hpp"
-#include "cairn/merge.hpp"
-#include "cairn/state/describe.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
-#include "store/sample.hpp"
 #include "trainer.hpp"
 
 namespace soak {

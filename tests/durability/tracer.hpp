@@ -10,23 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #if defined(__x86_64__)
 #include <sys/reg.h>
 #define CAIRN_CAN_CHANGE_CALLS 1
 #endif
+
+#include "standard.hpp"
 
 namespace tracer {
 
@@ -46,61 +35,62 @@ struct file_call {
   length counts = length::none;
 };
 
+#define CALL(name, ...) {SYS_##name, #name __VA_OPT__(, ) __VA_ARGS__}
 inline constexpr file_call file_calls[] = {
 #if defined(__x86_64__)
-    {SYS_open, "open"},
-    {SYS_creat, "creat"},
-    {SYS_stat, "stat"},
-    {SYS_lstat, "lstat"},
-    {SYS_access, "access"},
-    {SYS_mkdir, "mkdir"},
-    {SYS_rmdir, "rmdir"},
-    {SYS_unlink, "unlink"},
-    {SYS_rename, "rename"},
-    {SYS_link, "link"},
-    {SYS_readlink, "readlink"},
+    CALL(open),
+    CALL(creat),
+    CALL(stat),
+    CALL(lstat),
+    CALL(access),
+    CALL(mkdir),
+    CALL(rmdir),
+    CALL(unlink),
+    CALL(rename),
+    CALL(link),
+    CALL(readlink),
 #endif
-    {SYS_openat, "openat"},
-    {SYS_openat2, "openat2"},
-    {SYS_close, "close"},
-    {SYS_read, "read", length::bytes},
-    {SYS_pread64, "pread64", length::bytes},
-    {SYS_readv, "readv", length::vectors},
-    {SYS_preadv, "preadv", length::vectors},
-    {SYS_write, "write", length::bytes},
-    {SYS_pwrite64, "pwrite64", length::bytes},
-    {SYS_writev, "writev", length::vectors},
-    {SYS_pwritev, "pwritev", length::vectors},
-    {SYS_getdents64, "getdents64", length::entries},
-    {SYS_newfstatat, "newfstatat"},
-    {SYS_fstat, "fstat"},
-    {SYS_statx, "statx"},
-    {SYS_statfs, "statfs"},
-    {SYS_fstatfs, "fstatfs"},
-    {SYS_faccessat, "faccessat"},
-    {SYS_faccessat2, "faccessat2"},
-    {SYS_readlinkat, "readlinkat"},
-    {SYS_mkdirat, "mkdirat"},
-    {SYS_unlinkat, "unlinkat"},
-    {SYS_renameat, "renameat"},
-    {SYS_renameat2, "renameat2"},
-    {SYS_linkat, "linkat"},
-    {SYS_truncate, "truncate"},
-    {SYS_ftruncate, "ftruncate"},
-    {SYS_fallocate, "fallocate"},
-    {SYS_copy_file_range, "copy_file_range"},
-    {SYS_lseek, "lseek"},
-    {SYS_fsync, "fsync"},
-    {SYS_fdatasync, "fdatasync"},
-    {SYS_syncfs, "syncfs"},
-    {SYS_sync_file_range, "sync_file_range"},
-    {SYS_msync, "msync"},
-    {SYS_fadvise64, "fadvise64"},
-    {SYS_flock, "flock"},
-    {SYS_fcntl, "fcntl"},
-    {SYS_ioctl, "ioctl"},
-    {SYS_mmap, "mmap"},
-};
+    CALL(openat),
+    CALL(openat2),
+    CALL(close),
+    CALL(read, length::bytes),
+    CALL(pread64, length::bytes),
+    CALL(readv, length::vectors),
+    CALL(preadv, length::vectors),
+    CALL(write, length::bytes),
+    CALL(pwrite64, length::bytes),
+    CALL(writev, length::vectors),
+    CALL(pwritev, length::vectors),
+    CALL(getdents64, length::entries),
+    CALL(newfstatat),
+    CALL(fstat),
+    CALL(statx),
+    CALL(statfs),
+    CALL(fstatfs),
+    CALL(faccessat),
+    CALL(faccessat2),
+    CALL(readlinkat),
+    CALL(mkdirat),
+    CALL(unlinkat),
+    CALL(renameat),
+    CALL(renameat2),
+    CALL(linkat),
+    CALL(truncate),
+    CALL(ftruncate),
+    CALL(fallocate),
+    CALL(copy_file_range),
+    CALL(lseek),
+    CALL(fsync),
+    CALL(fdatasync),
+    CALL(syncfs),
+    CALL(sync_file_range),
+    CALL(msync),
+    CALL(fadvise64),
+    CALL(flock),
+    CALL(fcntl),
+    CALL(ioctl),
+    CALL(mmap)};
+#undef CALL
 
 inline const file_call* find(const call& made) {
   for (const auto& each : file_calls)

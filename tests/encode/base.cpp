@@ -3,11 +3,6 @@
 #include "cairn/encode/raw.hpp"
 #include "cairn/encode/choice.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "catch.hpp"
@@ -77,7 +72,7 @@ TEST_CASE("a codec of the user's own goes through any_codec") {
                                   .type = request.type,
                                   .payload = {},
                                   .values = std::as_writable_bytes(std::span(back))}),
-                    Catch::Matchers::ContainsSubstring("file: \"a.b\""));
+                    ContainsSubstring("file: \"a.b\""));
 }
 
 TEST_CASE("copies share a codec") {
@@ -99,7 +94,7 @@ TEST_CASE("raw decodes the elements themselves, and nothing else") {
   values.resize(4);
   CHECK_THROWS_WITH(
       codec.decode({.where = "f", .path = "a", .type = cairn::dtype::f32, .payload = payload, .values = values}),
-      Catch::Matchers::ContainsSubstring("f: \"a\": has 8 bytes where its elements take 4"));
+      ContainsSubstring("f: \"a\": has 8 bytes where its elements take 4"));
 }
 
 TEST_CASE("a payload's codec is found by name") {

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/blocks.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <functional>
-#include <new>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using buffer = std::vector<std::byte>;

@@ -2,11 +2,6 @@
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/encode/code_table_text.hpp"
 
-#include <algorithm>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "store/sample.hpp"
 

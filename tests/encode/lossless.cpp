@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <functional>
-#include <random>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "catch.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/system/memory.hpp"
@@ -354,7 +345,7 @@ TEST_CASE("lossless: merged differences give what they give in turn, and no othe
     CHECK_FALSE(codec.merge({.path = "p", .type = type, .bytes = size, .deltas = deltas}));
     deltas[2] = {"lossless", "the file", std::span(payloads[2]).first(9)};
     CHECK_THROWS_WITH(codec.merge({.path = "leaf", .type = type, .bytes = size, .deltas = deltas}),
-                      Catch::Matchers::ContainsSubstring("the file: \"leaf\""));
+                      ContainsSubstring("the file: \"leaf\""));
   }
 }
 

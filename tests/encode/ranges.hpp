@@ -2,11 +2,6 @@
 // Decodes some elements of payloads of which only the bytes that the codec asks for are there.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <functional>
-#include <vector>
-
 #include "cairn/encode/base.hpp"
 #include "catch.hpp"
 

@@ -2,13 +2,6 @@
 // Hostile payloads, encodings, tables and parents in checkpoints whose checksums all hold: a chain of checkpoints
 // either gives elements, or throws cairn::error that names file and leaf. All memory together is at most a few times
 // the bytes of the elements. runs: 1/5
-#include <algorithm>
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
@@ -17,6 +10,7 @@
 #include "cairn/store/memory.hpp"
 #include "../write_checkpoint.hpp"
 #include "live_memory.hpp"
+#include "../standard.hpp"
 
 namespace {
 

@@ -2,13 +2,9 @@
 // Decodes some elements of a payload, whose bytes are there only after the codec has asked for them.
 #pragma once
 
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <vector>
-
 #include "cairn/core/error.hpp"
 #include "cairn/encode/base.hpp"
+#include "../standard.hpp"
 
 namespace fuzz {
 

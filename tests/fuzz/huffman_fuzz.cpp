@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Hostile bytes as a block, as code lengths with streams after them, and as what is to be coded: decoding stays
 // within its memory and ends, and what it accepts or makes comes back.
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <vector>
 
 #include "cairn/encode/huffman/block.hpp"
+#include "../standard.hpp"
 
 namespace {
 

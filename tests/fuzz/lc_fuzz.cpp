@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Hostile bytes as payloads of the lossy codec: they give values, or errc::corrupt, and all memory together is at most
 // four times the elements and the payload. Elements made of the input come back as the writer tracks them.
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <limits>
-#include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lc.hpp"
@@ -13,6 +8,7 @@
 #include "cairn/encode/lossless.hpp"
 #include "decode_part.hpp"
 #include "live_memory.hpp"
+#include "../standard.hpp"
 
 namespace {
 

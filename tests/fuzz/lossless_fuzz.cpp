@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Hostile bytes as a payload of the lossless codec, for a few elements of any type: it fills them or throws
 // errc::corrupt, and allocates no more than a few times their size. And any elements: they come back bit for bit.
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "decode_part.hpp"
 #include "live_memory.hpp"
+#include "../standard.hpp"
 
 namespace {
 

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fuzzes the texts of random engines and distributions: each is refused, or its object draws.
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <iterator>
-#include <string>
 
 #include "../state/random_types.hpp"
+#include "../standard.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* input, std::size_t size) {
   if (size == 0) return 0;

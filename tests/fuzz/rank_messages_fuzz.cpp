@@ -2,14 +2,6 @@
 // Hostile bytes as what a rank sends: records of gathers, messages of failures, and the record of a share, of which the
 // leader publishes a checkpoint. Each gives what was sent, or cairn::error; what is published has an index that can be
 // read. All memory together is at most a multiple of the input's size. runs: 1/2
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <numeric>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/core/error.hpp"
@@ -19,6 +11,7 @@
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
 #include "live_memory.hpp"
+#include "../standard.hpp"
 
 namespace {
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Hostile bytes as a lone file, as a shard under an index that vouches for it, and as an index: the reader either gives
 // leaves that fit the bytes, or throws cairn::error. All memory together is at most a multiple of the input's size.
-#include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <string>
-#include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/store/memory.hpp"
@@ -17,6 +12,7 @@
 #include "cairn/system/json.hpp"
 #include "../write_checkpoint.hpp"
 #include "live_memory.hpp"
+#include "../standard.hpp"
 
 namespace {
 

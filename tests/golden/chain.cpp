@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include <map>
-#include <string>
-#include <vector>
 
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/float_types.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/merge.hpp"
-#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
-#include "cairn/core/checksum.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"
 #include "save_as.hpp"

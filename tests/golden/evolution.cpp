@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <array>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "cairn/load.hpp"
 #include "cairn/store/directory.hpp"
@@ -188,9 +183,9 @@ TEST_CASE("what a later program saves it loads again, and the earlier program re
   struct part {
     then::limits clip;
   } earlier;
-  CHECK_THROWS_WITH(cairn::load(store, earlier, {.strict = false}),
-                    Catch::Matchers::ContainsSubstring(
-                        "clip has version 2 in the checkpoint, which is newer than version 1 of this program; "
+  CHECK_THROWS_WITH(
+      cairn::load(store, earlier, {.strict = false}),
+      ContainsSubstring("clip has version 2 in the checkpoint, which is newer than version 1 of this program; "
                         "load it with a program of that version, or leave it out with filter"));
 }
 
@@ -232,9 +227,8 @@ TEST_CASE("a later program loads numbers into optionals and vectors, and the rev
   CHECK(state.number_forms.one == 5);
   CHECK(state.number_forms.second_one == 6);
   CHECK(state.grid == std::array<std::array<float, 4>, 3>{{{1, 2, 3, 0}, {4, 5, 6, 0}, {}}});
-  CHECK_THROWS_WITH(
-      load<reformed::cropped>(reshape(cairn::reshaping::grow)),
-      Catch::Matchers::ContainsSubstring("grid has shape [2, 3] in the checkpoint and [3, 2] in the state"));
+  CHECK_THROWS_WITH(load<reformed::cropped>(reshape(cairn::reshaping::grow)),
+                    ContainsSubstring("grid has shape [2, 3] in the checkpoint and [3, 2] in the state"));
   const auto cropped = load<reformed::cropped>(reshape(cairn::reshaping::any));
   CHECK(cropped.grid == std::array<std::array<float, 2>, 3>{{{1, 2}, {4, 5}, {}}});
 }

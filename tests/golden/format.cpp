@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "golden/format.hpp"
 
-#include <map>
-#include <set>
-
 #include "cairn/chain/reader.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"

@@ -3,13 +3,9 @@
 // odd metrics.
 #pragma once
 
-#include <limits>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "cairn/core/leaf.hpp"
 #include "write_checkpoint.hpp"
+#include "standard.hpp"
 
 namespace golden {
 

@@ -3,19 +3,11 @@
 // has.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
+#include "standard.hpp"
 
 namespace hostile {
 
@@ -66,18 +58,27 @@ inline std::string shard_file(const std::string& metadata, const std::string& te
                    data_bytes);
 }
 
+/// The index's checksum made to hold again.
+inline std::string signed_index(std::string text) {
+  return text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
+                      cairn::detail::to_hex(cairn::detail::index_checksum(text)));
+}
+
+/// What a newer version of the library might write.
+inline std::string of_newer_version(std::string index) {
+  const std::string version = "\"version\":\"" + std::string(cairn::detail::format_version) + "\"";
+  return signed_index(index.replace(index.find(version), version.size(), "\"version\":\"99\""));
+}
+
 /// An index whose checksum holds.
 inline std::string index_file(const std::string& metrics, const std::string& notes, const std::string& shards,
                               const std::string& weight_map, const std::string& leaves = {},
                               const std::string& structure = {}, std::uint64_t total_bytes = 0) {
-  std::string text = std::string(cairn::detail::index_opening) + R"(0000000000000000","format":"cairn","version":")" +
-                     std::string(cairn::detail::format_version) + R"(","step":1,"total_size":)" +
-                     std::to_string(total_bytes) + R"(,"metrics":{)" + metrics + R"(},"notes":{)" + notes +
-                     R"(},"shards":[)" + shards + R"(]},"leaves":[)" + leaves + R"(],"structure":{)" + structure +
-                     R"(},"weight_map":{)" + weight_map + "}}";
-  text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
-               cairn::detail::to_hex(cairn::detail::index_checksum(text)));
-  return text;
+  return signed_index(std::string(cairn::detail::index_opening) + R"(0000000000000000","format":"cairn","version":")" +
+                      std::string(cairn::detail::format_version) + R"(","step":1,"total_size":)" +
+                      std::to_string(total_bytes) + R"(,"metrics":{)" + metrics + R"(},"notes":{)" + notes +
+                      R"(},"shards":[)" + shards + R"(]},"leaves":[)" + leaves + R"(],"structure":{)" + structure +
+                      R"(},"weight_map":{)" + weight_map + "}}");
 }
 
 /// The same, with members of `user`.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The memory that reading a file takes is bounded by its size.
-#include <string>
-#include <vector>
 
 #include "cairn/cairn.hpp"
 #include "cairn/store/memory.hpp"

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Whatever name a file has in whatever field, a message is one line of bounded length that a terminal shows as it is.
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "cairn/cairn.hpp"
 #include "cairn/system/json.hpp"
@@ -200,12 +195,6 @@ std::vector<place> places() {
   };
 }
 
-/// The index's checksum made to hold again.
-std::string signed_index(std::string text) {
-  return text.replace(cairn::detail::index_opening.size(), cairn::detail::checksum_digits,
-                      cairn::detail::to_hex(cairn::detail::index_checksum(text)));
-}
-
 }  // namespace
 
 TEST_CASE("a name from a file is shown in one line of bounded length, in whatever field it is") {
@@ -220,7 +209,7 @@ TEST_CASE("a name from a file is shown in one line of bounded length, in whateve
         try {
           if (is_index) {
             cairn::any_store store = cairn::stores::memory();
-            sample::put(store, "step-000000001", {{"index.json", signed_index(file(json))}});
+            sample::put(store, "step-000000001", {{"index.json", hostile::signed_index(file(json))}});
             cairn::load(store, "step-000000001", target, options);
           } else {
             sample::spill(scratch.path("lone.safetensors"), file(json));

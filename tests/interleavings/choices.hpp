@@ -2,17 +2,8 @@
 // Which thread runs next: all choices within a bound, or random ones.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <random>
-#include <set>
-#include <span>
-#include <string>
-#include <vector>
-
 #include "interleavings/scheduler.hpp"
+#include "standard.hpp"
 
 namespace interleavings {
 

@@ -3,13 +3,6 @@
 // that makes all of them.
 #pragma once
 
-#include <cstddef>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <new>
-#include <utility>
-
 #include <cxxabi.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -24,6 +17,8 @@
 #if defined(INTERLEAVINGS_HAS_ASAN)
 #include <sanitizer/common_interface_defs.h>
 #endif
+
+#include "standard.hpp"
 
 namespace interleavings {
 

@@ -2,21 +2,10 @@
 // A group of ranks whose threads a scheduler runs: the ranks are its processes 0, 1, ...
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <map>
-#include <memory>
-#include <optional>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
 #include "interleavings/scheduler.hpp"
+#include "standard.hpp"
 
 namespace interleavings {
 

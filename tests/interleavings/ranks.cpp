@@ -2,16 +2,9 @@
 // All interleavings, within bounds, of ranks that save together; with failing calls of the store, and ranks that are
 // killed.
 #include "cairn/checkpointer.hpp"
-#include "cairn/encode/lossless.hpp"
 #include "cairn/schedule/policies.hpp"
 
-#include <csignal>
-#include <cstdlib>
-#include <algorithm>
 #include <iostream>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "catch.hpp"
 #include "interleavings/choices.hpp"
@@ -21,10 +14,10 @@ namespace {
 
 using namespace interleavings;
 
-cairn::checkpointer_options quick() {
-  cairn::checkpointer_options options;
+cairn::checkpointer_options quick(cairn::checkpointer_options options = {}) {
   options.retry_for = {};
-  options.threads = options.copy_threads = 1;
+  options.threads = 1;
+  options.copy_threads = options.asynchronous ? 1 : 0;
   options.codecs = {{"*", cairn::codecs::raw{}}};
   return options;
 }
@@ -40,12 +33,16 @@ struct at_each_step {
   [[nodiscard]] bool should_save(const cairn::moment& /*now*/) const { return true; }
 };
 
-void train(rank_run& rank, const cairn::checkpointer_options& options, std::uint64_t steps) {
-  cairn::checkpointer checkpoints(rank.store, options, rank.group);
-  for (std::uint64_t step = 1; step <= steps; ++step) rank.step(checkpoints, step);
+/// Makes so many steps.
+std::function<void(rank_run&)> trains(cairn::checkpointer_options options, std::uint64_t steps) {
+  return [options = quick(std::move(options)), steps](rank_run& rank) {
+    cairn::checkpointer checkpoints(rank.store, options, rank.group);
+    for (std::uint64_t step = 1; step <= steps; ++step) rank.step(checkpoints, step);
+  };
 }
 
 std::vector<scenario> scenarios() {
+  const cairn::policies::every_steps each{1};
   return {
       {"save",
        [](rank_run& rank) {
@@ -71,67 +68,16 @@ std::vector<scenario> scenarios() {
          for (std::uint64_t step = 1; step <= 4; ++step) rank.step(checkpoints, step);
          rank.wait(checkpoints);
        }},
-      {"rank 0 decides",
-       [](rank_run& rank) {
-         auto options = quick();
-         options.when = at_each_step{};
-         train(rank, options, 4);
-       }},
-      {"busy: skip", [](rank_run& rank) { train(rank, every(1), 3); }},
-      {"busy: wait",
-       [](rank_run& rank) {
-         auto options = every(1);
-         options.on_busy = cairn::when_busy::wait;
-         train(rank, options, 3);
-       }},
-      {"busy: replace",
-       [](rank_run& rank) {
-         auto options = every(1);
-         options.on_busy = cairn::when_busy::replace;
-         train(rank, options, 4);
-       }},
-      {"rank 0 replaces",
-       [](rank_run& rank) {
-         auto options = quick();
-         options.when = at_each_step{};
-         options.on_busy = cairn::when_busy::replace;
-         train(rank, options, 5);
-       }},
-      {"cancel at the end",
-       [](rank_run& rank) {
-         auto options = every(1);
-         options.on_destruction = cairn::when_destroyed::cancel;
-         train(rank, options, 2);
-       }},
-      {"synchronous",
-       [](rank_run& rank) {
-         auto options = every(2);
-         options.asynchronous = false;
-         options.copy_threads = 0;
-         train(rank, options, 4);
-       }},
-      {"rank 0 decides, synchronous",
-       [](rank_run& rank) {
-         auto options = quick();
-         options.when = at_each_step{};
-         options.asynchronous = false;
-         options.copy_threads = 0;
-         train(rank, options, 4);
-       }},
-      {"keep training",
-       [](rank_run& rank) {
-         auto options = every(1);
-         options.on_failure = cairn::when_failed::keep_training;
-         train(rank, options, 4);
-       }},
-      {"retention",
-       [](rank_run& rank) {
-         auto options = every(1);
-         options.keep_last = 1;
-         options.on_busy = cairn::when_busy::wait;
-         train(rank, options, 3);
-       },
-       2, true},
+      {"rank 0 decides", trains({.when = at_each_step{}}, 4)},
+      {"busy: skip", trains({.when = each}, 3)},
+      {"busy: wait", trains({.when = each, .on_busy = cairn::when_busy::wait}, 3)},
+      {"busy: replace", trains({.when = each, .on_busy = cairn::when_busy::replace}, 4)},
+      {"rank 0 replaces", trains({.when = at_each_step{}, .on_busy = cairn::when_busy::replace}, 5)},
+      {"cancel at the end", trains({.when = each, .on_destruction = cairn::when_destroyed::cancel}, 2)},
+      {"synchronous", trains({.when = cairn::policies::every_steps{2}, .asynchronous = false}, 4)},
+      {"rank 0 decides, synchronous", trains({.when = at_each_step{}, .asynchronous = false}, 4)},
+      {"keep training", trains({.when = each, .on_failure = cairn::when_failed::keep_training}, 4)},
+      {"retention", trains({.keep_last = 1, .when = each, .on_busy = cairn::when_busy::wait}, 3), 2, true},
       {"restore",
        [](rank_run& rank) {
          cairn::checkpointer checkpoints(rank.store, every(1), rank.group);

@@ -3,26 +3,13 @@
 // right.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
-#include <exception>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <set>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/encode/raw.hpp"
 #include "cairn/load.hpp"
 #include "cairn/store/memory.hpp"
 #include "hooked_store.hpp"
 #include "interleavings/group.hpp"
-#include "interleavings/scheduler.hpp"
+#include "standard.hpp"
 
 namespace interleavings {
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "interleavings/scheduler.hpp"
 
-#include <cstdint>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "interleavings/choices.hpp"
 

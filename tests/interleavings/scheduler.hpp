@@ -3,21 +3,9 @@
 // and had again.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <tuple>
-#include <vector>
-
 #include "cairn/core/error.hpp"
 #include "interleavings/fiber.hpp"
+#include "standard.hpp"
 
 namespace interleavings {
 

@@ -2,18 +2,10 @@
 // Gives an object of any type random values and sizes, the same ones with each compiler.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <variant>
-
 #include "cairn/state/category.hpp"
 #include "cairn/state/flat.hpp"
 #include "matrix/types.hpp"
+#include "standard.hpp"
 
 namespace matrix {
 

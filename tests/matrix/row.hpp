@@ -2,12 +2,8 @@
 // One type of the matrix, as a table of functions: the checks are not templates.
 #pragma once
 
-#include <cstddef>
-#include <vector>
-
 #include "cairn/state/walk.hpp"
 #include "matrix/fill.hpp"
-#include "matrix/standard.hpp"
 
 namespace matrix {
 

@@ -4,18 +4,10 @@
 
 #include <cairn/adapters/cereal.hpp>
 
-#include <array>
-#include <compare>
-#include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "cairn/fields.hpp"
 #include "cairn/state/state.hpp"
 #include "cairn/state/tensor_view.hpp"
+#include "standard.hpp"
 
 namespace matrix {
 

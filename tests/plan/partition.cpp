@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/plan/partition.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "store/sample.hpp"
 

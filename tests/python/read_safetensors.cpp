@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Writes a checkpoint of two shards, and one of four ranks, for read_safetensors.py, and what that should find in it.
 // Usage: <program> <folder>
-#include <cstdint>
-#include <cstring>
-#include <fstream>
-#include <limits>
-#include <map>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/core/leaf.hpp"
@@ -19,6 +11,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/reader.hpp"
 #include "write_checkpoint.hpp"
+#include "standard.hpp"
 
 namespace {
 

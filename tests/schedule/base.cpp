@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/base.hpp"
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-
 #include "catch.hpp"
 
 namespace {
@@ -58,8 +53,6 @@ struct answers_maybe {
 };
 
 cairn::moment with_loss(double loss) { return {.loss = loss}; }
-
-}  // namespace
 
 static_assert(cairn::policy<on_progress>);
 static_assert(cairn::policy<cairn::any_policy>);
@@ -144,8 +137,6 @@ TEST_CASE("an any_policy of an any_policy is a copy of it, and may be assigned t
   CHECK(second.should_save(with_loss(0.25)).save);
   CHECK(first.should_save(with_loss(0.25)).save);
 }
-
-namespace {
 
 struct cost {};
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/checkfreq.hpp"
 
-#include <limits>
-
 #include "catch.hpp"
 #include "driven_run.hpp"
 
@@ -87,7 +85,7 @@ TEST_CASE("CheckFreq: follows iterations and checkpoints that get dearer or chea
   run.iteration = 2;
   CHECK(run.steps(policy, 4000).newest_gap() == 10);
   run.cost.stall_seconds = 0.07;
-  CHECK(run.steps(policy, 4000).newest_gap() == Catch::Approx(1).margin(1));
+  CHECK(run.steps(policy, 4000).newest_gap() == Approx(1).margin(1));
 }
 
 TEST_CASE("CheckFreq: no second checkpoint while one is saved, nor one of the same step") {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/coci.hpp"
 
-#include <algorithm>
-#include <limits>
-#include <memory>
-
 #include "cairn/schedule/fits/estimators.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"
@@ -91,7 +87,7 @@ TEST_CASE("COCI: checkpoints at equal drops of the loss, as published") {
           const double due = -scale * std::log(level);
           if (due > 3000) break;
           INFO("slot " << slots);
-          CHECK(static_cast<double>(run.saves[slots]) == Catch::Approx(due).margin(0.51));
+          CHECK(static_cast<double>(run.saves[slots]) == Approx(due).margin(0.51));
           level = std::exp(-static_cast<double>(run.saves[slots]) / scale);
         }
         CHECK(slots >= 2);
@@ -142,7 +138,7 @@ TEST_CASE("COCI: an untrusted fit is forgotten") {
   CHECK(run.newest_gap() < 60);
   fit->curve.reset();
   run.steps(policy, 400);
-  CHECK(run.newest_gap() == Catch::Approx(cairn::schedule::daly_interval(0.1, 4 * 3600)).margin(1));
+  CHECK(run.newest_gap() == Approx(cairn::schedule::daly_interval(0.1, 4 * 3600)).margin(1));
 }
 
 TEST_CASE("COCI: losses that are absent, NaN or infinite are not fitted") {
@@ -176,7 +172,7 @@ TEST_CASE("COCI: a new fit is taken when a parameter has moved, and no slot of t
   const double drop = published_drop(-60 / 1000.0, 0.1 / 60, 1 / 240.0);
   const double unit = std::exp(-1 / 1000.0), level = std::exp(-static_cast<double>(from) / 1000) - drop * unit;
   const auto replanned = gap_after(exponential(1000));
-  CHECK(static_cast<double>(replanned.second) == Catch::Approx(-1000 * std::log(level)).margin(0.51));
+  CHECK(static_cast<double>(replanned.second) == Approx(-1000 * std::log(level)).margin(0.51));
   CHECK(replanned.second != same);
 }
 
@@ -198,12 +194,12 @@ TEST_CASE("COCI: data-parallel, P_j and x_j are those of the workers at work") {
     const double drop = published_drop(-60 / scale, stall / 60, w / 240.0, x, w);
     return -scale * std::log(1 - drop) / x;
   };
-  CHECK(first_gap(1, 1, 1) == Catch::Approx(expected(1, 1)).margin(1));
-  CHECK(first_gap(4, 4, 1) == Catch::Approx(expected(1, 4)).margin(1));
-  CHECK(first_gap(2, 4, 1) == Catch::Approx(expected(0.5, 2)).margin(1));
-  CHECK(first_gap(1, 4, 1) == Catch::Approx(expected(0.25, 1)).margin(1));
-  CHECK(first_gap(1, 4, 0.5) == Catch::Approx(expected(0.5, 1)).margin(1));
-  CHECK(first_gap(1, 4, 0) == Catch::Approx(expected(1, 1)).margin(1));
+  CHECK(first_gap(1, 1, 1) == Approx(expected(1, 1)).margin(1));
+  CHECK(first_gap(4, 4, 1) == Approx(expected(1, 4)).margin(1));
+  CHECK(first_gap(2, 4, 1) == Approx(expected(0.5, 2)).margin(1));
+  CHECK(first_gap(1, 4, 1) == Approx(expected(0.25, 1)).margin(1));
+  CHECK(first_gap(1, 4, 0.5) == Approx(expected(0.5, 1)).margin(1));
+  CHECK(first_gap(1, 4, 0) == Approx(expected(1, 1)).margin(1));
 }
 
 TEST_CASE("COCI: another family of curves counts with its relative slope at the newest checkpoint") {
@@ -230,7 +226,7 @@ TEST_CASE("COCI: on a noisy exponential loss, checkpoints are dense first and ra
         std::count_if(run.saves.begin(), run.saves.end(), [&](auto step) { return step > from && step <= to; }));
   };
   const auto early = within(1000, 2000), late = within(4000, 5000);
-  CHECK(early == Catch::Approx(late * std::exp(1.0)).epsilon(0.2));
+  CHECK(early == Approx(late * std::exp(1.0)).epsilon(0.2));
 }
 
 TEST_CASE("COCI: the fit continues after a restart") {
@@ -253,6 +249,6 @@ TEST_CASE("COCI: the fit continues after a restart") {
   go_on(other, restored, 1000);
   REQUIRE(run.saves.size() > 10);
   REQUIRE(run.saves.front() < 2080);  // Daly would be at 2088
-  CHECK(static_cast<double>(other.saves.front()) == Catch::Approx(static_cast<double>(run.saves.front())).margin(1));
+  CHECK(static_cast<double>(other.saves.front()) == Approx(static_cast<double>(run.saves.front())).margin(1));
   CHECK(std::abs(static_cast<double>(run.saves.size()) - static_cast<double>(other.saves.size())) <= 1);
 }

@@ -2,12 +2,7 @@
 #include "cairn/schedule/policies.hpp"
 #include "cairn/schedule/every.hpp"
 
-#include <chrono>
-#include <limits>
-#include <vector>
-
 #include "cairn/schedule/even_intervals.hpp"
-#include "cairn/schedule/interval.hpp"
 #include "catch.hpp"
 #include "driven_run.hpp"
 #include "store/sample.hpp"
@@ -43,8 +38,6 @@ struct counting {
     asked = memory.at("counted")[2];
   }
 };
-
-}  // namespace
 
 static_assert(cairn::policy<any_of>);
 
@@ -105,8 +98,6 @@ TEST_CASE("the default policy is the adaptive one: it saves soon, and remembers 
   policy.saved({.step = now.step, .stall_seconds = 0.5});
   CHECK(policy.remember().contains("whole.stall"));
 }
-
-namespace {
 
 /// The steps after which `policy` saves, asked after each of `some`; a second passes per step.
 template <class Policy>

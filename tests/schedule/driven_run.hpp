@@ -2,15 +2,6 @@
 // A run driven by hand: what a policy sees of it, and where it saves.
 #pragma once
 
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <optional>
-#include <random>
-#include <vector>
-
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/interval.hpp"
 #include "catch.hpp"

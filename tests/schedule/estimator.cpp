@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/estimator.hpp"
 
-#include <random>
-#include <set>
-
 #include "catch.hpp"
 
 namespace {
@@ -29,8 +26,6 @@ struct that_remembers : last_seen {
 struct says_nothing {
   void observe(double, double) {}
 };
-
-}  // namespace
 
 static_assert(cairn::estimator<last_seen>);
 static_assert(cairn::estimator<cairn::any_estimator>);
@@ -73,12 +68,9 @@ TEST_CASE("an estimator may have a memory, and need not") {
   CHECK(second.curve()->at(0) == 4);
 }
 
-namespace {
-
 using cairn::loss_curve;
 using cairn::name;
 using cairn::parameter_count;
-using Catch::Approx;
 using family = loss_curve::family;
 
 constexpr family all[] = {family::exponential, family::exponential_floor, family::inverse_linear,

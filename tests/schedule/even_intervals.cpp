@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/even_intervals.hpp"
 
-#include <limits>
-
 #include "catch.hpp"
 #include "driven_run.hpp"
 
@@ -37,8 +35,8 @@ TEST_CASE("with a known stall and MTBF, Young saves every sqrt(2 S M) seconds") 
     driven::run run{.iteration = iteration, .cost = {.stall_seconds = 0.5}};
     run.steps(policy, 60000);
     CHECK(static_cast<double>(run.newest_gap()) * iteration ==
-          Catch::Approx(cairn::schedule::young_interval(0.5, 4 * 3600)).margin(0.51 * iteration));
-    CHECK(static_cast<double>(run.saves.front()) * iteration == Catch::Approx(120).margin(0.51 * iteration));
+          Approx(cairn::schedule::young_interval(0.5, 4 * 3600)).margin(0.51 * iteration));
+    CHECK(static_cast<double>(run.saves.front()) * iteration == Approx(120).margin(0.51 * iteration));
   }
 }
 
@@ -60,7 +58,7 @@ TEST_CASE("Daly saves a little more often than Young") {
   daly second({.mtbf = cairn::known_mtbf(seconds{1000}), .stall = seconds{5}});
   driven::run one{.iteration = 0.01}, two = one;
   CHECK(one.steps(first, 100000).newest_gap() == 10000);
-  CHECK(two.steps(second, 100000).newest_gap() == Catch::Approx(9669).margin(2));
+  CHECK(two.steps(second, 100000).newest_gap() == Approx(9669).margin(2));
 }
 
 TEST_CASE(
@@ -69,7 +67,7 @@ TEST_CASE(
   driven::run run{.iteration = 0.1, .cost = {.stall_seconds = 0.5, .background_seconds = 100}};
   run.steps(policy, 20000);
   CHECK(run.saves.front() == probe_steps);
-  CHECK(run.newest_gap() == Catch::Approx(1200).margin(1));
+  CHECK(run.newest_gap() == Approx(1200).margin(1));
 }
 
 TEST_CASE("what a save slows iterations down by counts as stall") {
@@ -81,7 +79,7 @@ TEST_CASE("what a save slows iterations down by counts as stall") {
     run.now.is_saving = is_beside;
     run.step(policy);
   }
-  CHECK(run.newest_gap() == Catch::Approx(std::sqrt(2 * 4 * 3600)).margin(1));
+  CHECK(run.newest_gap() == Approx(std::sqrt(2 * 4 * 3600)).margin(1));
 }
 
 TEST_CASE("a job of many workers fails as much more often") {
@@ -89,7 +87,7 @@ TEST_CASE("a job of many workers fails as much more often") {
     young policy({.mtbf = cairn::known_mtbf(hours{16}), .stall = seconds{1}});
     driven::run run{.iteration = 0.01, .workers = workers};
     run.steps(policy, 200000);
-    CHECK(static_cast<double>(run.newest_gap()) == Catch::Approx(100 * std::sqrt(2 * 16 * 3600 / workers)).margin(2));
+    CHECK(static_cast<double>(run.newest_gap()) == Approx(100 * std::sqrt(2 * 16 * 3600 / workers)).margin(2));
   }
 }
 
@@ -110,8 +108,8 @@ TEST_CASE("failures and work without failures are learned from, across restarts"
   driven::run run{.iteration = 0.1};
   run.steps(policy, 5000);
   expected.worked(500);
-  CHECK(expected.seconds() == Catch::Approx(4 * 1010).epsilon(0.1));
-  CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Catch::Approx(std::sqrt(2 * expected.seconds())).epsilon(0.02));
+  CHECK(expected.seconds() == Approx(4 * 1010).epsilon(0.1));
+  CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Approx(std::sqrt(2 * expected.seconds())).epsilon(0.02));
 
   auto peaceful = fresh, failed = fresh;
   peaceful.restarted({.step = 0, .after_failure = false});
@@ -169,5 +167,5 @@ TEST_CASE("hours in a queue after each failure are not taken for work") {
   }
   driven::run run{.iteration = 0.1};
   run.steps(policy, 3000);
-  CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Catch::Approx(std::sqrt(2 * 610)).epsilon(0.06));
+  CHECK(static_cast<double>(run.newest_gap()) * 0.1 == Approx(std::sqrt(2 * 610)).epsilon(0.06));
 }

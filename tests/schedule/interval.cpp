@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/interval.hpp"
 
-#include <chrono>
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {
@@ -14,7 +10,6 @@ using cairn::schedule::is_due;
 using cairn::schedule::longest_interval;
 using cairn::schedule::sane_longest;
 using cairn::schedule::young_interval;
-using Catch::Approx;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/means.hpp"
 
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {
@@ -11,7 +8,6 @@ namespace {
 using cairn::save_kind;
 using cairn::schedule::running_mean;
 using cairn::schedule::save_budget;
-using Catch::Approx;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();

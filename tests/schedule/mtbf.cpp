@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/mtbf.hpp"
 
-#include <cmath>
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 using cairn::mtbf_prior;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/observed_run.hpp"
 
-#include <limits>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {
@@ -11,7 +8,6 @@ namespace {
 using cairn::moment;
 using cairn::schedule::observed_run;
 using cairn::schedule::time_since_save;
-using Catch::Approx;
 using std::chrono::seconds;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -29,8 +25,6 @@ double since(std::initializer_list<double> clock, double iteration) {
   }
   return time.seconds();
 }
-
-}  // namespace
 
 TEST_CASE("time since a save is by the clock where that advances") {
   CHECK(since({1, 2, 3.5}, 1) == 3.5);
@@ -123,13 +117,10 @@ TEST_CASE("a save out of turn does not make the next interval seem short") {
   CHECK(again.mtbf() == Approx(expected.seconds()).epsilon(0.01));
 }
 
-namespace {
-
 using cairn::save_cost;
 using cairn::save_kind;
 using cairn::schedule::iteration_times;
 using cairn::schedule::observed_costs;
-using Catch::Approx;
 
 save_cost stall(save_kind kind, double waited, double background = 0) {
   return {.kind = kind, .stall_seconds = waited, .background_seconds = background};

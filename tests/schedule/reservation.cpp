@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/reservation.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using cairn::schedule::before_end;
 using cairn::schedule::reservation;
 using cairn::schedule::running_spread;
-using Catch::Approx;
 
 namespace {
 

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/adapter.hpp"
 
-#include <cstdint>
-#include <list>
-#include <map>
-#include <memory>
-#include <numeric>
-#include <optional>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -237,7 +225,7 @@ TEST_CASE("a type seen as one array is read and written in place, whatever its o
   };
   state original{matrix(2, 3)};
   std::iota(original.m.values().begin(), original.m.values().end(), 0.0F);
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   REQUIRE(kept.paths() == "m");
   CHECK(kept.contents.leaves[0].shape == cairn::extents{2, 3});
   float row_major[6];
@@ -271,7 +259,7 @@ TEST_CASE("parts named by an adapter have paths") {
     hidden_linear layer;
   };
   state original{{{{1, 2}, {3}}}};
-  CHECK(tests::kept(cairn::detail::describe(original)).paths() == "layer.b layer.w");
+  CHECK(tests::kept(original).paths() == "layer.b layer.w");
   CHECK(tests::comes_back(original));
 }
 
@@ -281,9 +269,9 @@ TEST_CASE("what an adapter refuses is found before anything is changed") {
     positive last;
   };
   state bad{{1, 2}, positive(-1)};
-  const tests::kept kept(cairn::detail::describe(bad));
+  const tests::kept kept(bad);
   state fresh{{9}, positive(4)};
-  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("last in kept: not positive"));
+  CHECK_THROWS_WITH(kept.load(fresh), ContainsSubstring("last in kept: not positive"));
   CHECK(fresh.first == std::vector<int>{9});
   CHECK(fresh.last.value == 4);
 }
@@ -295,13 +283,13 @@ TEST_CASE("what an adapter refuses for the current object is found before anythi
     std::vector<growing> many;
   };
   state original{{1, 2}, {5}, {{7}}};
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   state larger{{9}, {6}, {}};
-  CHECK_THROWS_WITH(kept.load(larger), Catch::Matchers::ContainsSubstring("last in kept: smaller"));
+  CHECK_THROWS_WITH(kept.load(larger), ContainsSubstring("last in kept: smaller"));
   CHECK(larger.first == std::vector<int>{9});
   CHECK(larger.last.value == 6);
   state one_larger{{9}, {0}, {{8}}};
-  CHECK_THROWS_WITH(kept.load(one_larger), Catch::Matchers::ContainsSubstring("many.0 in kept: smaller"));
+  CHECK_THROWS_WITH(kept.load(one_larger), ContainsSubstring("many.0 in kept: smaller"));
   CHECK(one_larger.first == std::vector<int>{9});
   state smaller{{9}, {4}, {}};
   kept.load(smaller);
@@ -322,11 +310,11 @@ TEST_CASE("a shape that the resize of an adapter refuses is found before anythin
     std::vector<std::vector<int>> many;
   };
   state fresh;
-  const tests::kept odd(cairn::detail::describe(any{{1}, {1, 2, 3}, {}}));
-  CHECK_THROWS_WITH(odd.load(fresh), Catch::Matchers::ContainsSubstring("last has shape [3]") &&
-                                         Catch::Matchers::ContainsSubstring("refuses the shape: an odd size"));
+  const tests::kept odd(any{{1}, {1, 2, 3}, {}});
+  CHECK_THROWS_WITH(odd.load(fresh),
+                    ContainsSubstring("last has shape [3]") && ContainsSubstring("refuses the shape: an odd size"));
   CHECK(fresh.first.empty());
-  const tests::kept good(cairn::detail::describe(any{{1}, {1, 2}, {{1, 2, 3, 4}}}));
+  const tests::kept good(any{{1}, {1, 2}, {{1, 2, 3, 4}}});
   good.load(fresh);
   CHECK(fresh.last.values == std::vector<int>{1, 2});
   CHECK(fresh.many.at(0).values == std::vector<int>{1, 2, 3, 4});
@@ -379,19 +367,18 @@ TEST_CASE("prototype() gives the object on which set is tried") {
   state original{{1}, device_generator(1), {device_generator(0), device_generator(1)}};
   original.gpu.state = 77;
   original.many[1].state = 5;
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   state same{{}, device_generator(1), {device_generator(0), device_generator(1)}};
   kept.load(same);
   CHECK(same.gpu.state == 77);
   CHECK(same.many[1].state == 5);
   state other{{9}, device_generator(2), same.many};
-  CHECK_THROWS_WITH(kept.load(other),
-                    Catch::Matchers::ContainsSubstring("kept cannot be loaded: gpu: of another device"));
+  CHECK_THROWS_WITH(kept.load(other), ContainsSubstring("kept cannot be loaded: gpu: of another device"));
   CHECK(other.first == std::vector<int>{9});
   state larger{{9}, device_generator(1), {}};
   CHECK_THROWS_WITH(
       kept.load(larger),
-      Catch::Matchers::ContainsSubstring(
+      ContainsSubstring(
           "many has 2 elements in the checkpoint, and in the state it can have at most 0, "
           "since their type has no default constructor; make them before the load, or leave it out with filter"));
 }
@@ -423,7 +410,7 @@ TEST_CASE("what an adapter throws is a cairn::error with the path") {
   CHECK(saved(&state::view, "view") == "the state cannot be saved: view: foreign");
   CHECK(saved(&state::fields, "fields") == "the state cannot be saved: fields: foreign");
 
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   const auto loaded = [&](auto state::* part, std::string_view in) {
     state fresh;
     (fresh.*part).in = in;
@@ -437,7 +424,7 @@ TEST_CASE("what an adapter throws is a cairn::error with the path") {
   CHECK(loaded(&state::fields, "fields") == "kept cannot be loaded: fields: foreign");
 
   original.copy.value = 13;
-  const tests::kept unlucky(cairn::detail::describe(original));
+  const tests::kept unlucky(original);
   state fresh;
   CHECK(message([&] { unlucky.load(fresh); }) == "kept cannot be loaded: copy: foreign");
   CHECK(fresh.first.empty());

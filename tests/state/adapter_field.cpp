@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/sharded.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -48,7 +44,7 @@ struct cairn::adapter<adam> {
 TEST_CASE("an adapter knows why its fields are walked") {
   adam optimizer;
   purposes.clear();
-  const tests::kept kept(cairn::detail::describe(optimizer));
+  const tests::kept kept(optimizer);
   kept.load(optimizer);
   CHECK(purposes == std::vector{cairn::purpose::describe, cairn::purpose::check, cairn::purpose::apply});
 }
@@ -62,7 +58,7 @@ TEST_CASE("state that is made lazily is made by the load") {
   original.many.resize(3);
   original.optimizer.step();
   original.many[1].step();
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() ==
         "many.0.rate many.1.m many.1.rate many.1.v.0 many.1.v.1 many.2.rate optimizer.m optimizer.rate "
         "optimizer.v.0 optimizer.v.1");
@@ -83,7 +79,7 @@ TEST_CASE("a load that fails makes nothing") {
   };
   state original;
   original.optimizer.step();
-  tests::kept kept(cairn::detail::describe(original));
+  tests::kept kept(original);
   for (auto& leaf : kept.contents.leaves)
     if (leaf.path == "last") leaf.type = cairn::dtype::i32;
   state fresh;
@@ -96,14 +92,14 @@ TEST_CASE("state that the checkpoint lacks is missing") {
   const tests::kept kept(cairn::detail::describe(adam()));
   adam stepped;
   stepped.step();
-  CHECK_THROWS_WITH(kept.load(stepped), Catch::Matchers::ContainsSubstring("m is missing in the checkpoint"));
+  CHECK_THROWS_WITH(kept.load(stepped), ContainsSubstring("m is missing in the checkpoint"));
   CHECK(stepped.m == std::vector<float>{1, 2});
 }
 
 TEST_CASE("the filter and the renaming of a load hold for what an adapter asks") {
   adam original;
   original.step();
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   adam fresh;
   kept.load(fresh, {.rename = {}, .filter = [](std::string_view path) { return path == "rate"; }});
   CHECK_FALSE(fresh.has_state);
@@ -124,10 +120,10 @@ TEST_CASE("the filter and the renaming of a load hold for what an adapter asks")
 TEST_CASE("a temporary is never loaded into") {
   adam original;
   original.step();
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   adam fresh;
   fresh.makes_state = false;
-  const auto refused = Catch::Matchers::ContainsSubstring("its adapter passes a prototype of m");
+  const auto refused = ContainsSubstring("its adapter passes a prototype of m");
   CHECK_THROWS_WITH(kept.load(fresh), refused);
   original.always_prototypes = true;
   CHECK_THROWS_WITH(cairn::detail::describe(original), refused);

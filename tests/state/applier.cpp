@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/load_plan.hpp"
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "cairn/state/tensor_view.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -56,13 +49,11 @@ matrix overlaid(const matrix& from, matrix to) {
   return to;
 }
 
-}  // namespace
-
 TEST_CASE("an array that may have another shape gets the elements that both have, and keeps its others") {
   for (std::uint64_t rows = 1; rows < 4; ++rows)
     for (std::uint64_t columns = 1; columns < 4; ++columns) {
       const matrix original(rows, columns, 100);
-      const tests::kept kept(cairn::detail::describe(original));
+      const tests::kept kept(original);
       for (const auto& now : {matrix(2, 2, 1), matrix(3, 1, 1), matrix(3, 3, 1)}) {
         const bool grows = rows <= now.sizes[0] && columns <= now.sizes[1];
         const bool differs = original.sizes != now.sizes;
@@ -91,8 +82,6 @@ TEST_CASE("an array that may have another shape gets the elements that both have
     }
 }
 
-namespace {
-
 struct table {
   std::vector<float> rows;
   std::array<std::int32_t, 4> fixed{1, 2, 3, 4};
@@ -119,7 +108,7 @@ inline constexpr bool cairn::is_container<handle> = true;
 
 TEST_CASE("containers, arrays of fixed size and converted elements are reshaped; others are resized") {
   const table original{{1, 2, 3}, {5, 6, 7, 8}, {{1, 2}, {3, 4}}};
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   table more{{9, 9, 9, 9, 9}, {}, {{9, 9}}};
   const auto report = kept.load(more, {.rename = {}, .filter = {}, .reshape = [](std::string_view path) {
                                          return path == "rows" ? reshaping::grow : reshaping::resize;
@@ -140,7 +129,7 @@ TEST_CASE("containers, arrays of fixed size and converted elements are reshaped;
 }
 
 TEST_CASE("an array of another number of dimensions is not reshaped") {
-  const tests::kept kept(cairn::detail::describe(matrix(2, 2, 1)));
+  const tests::kept kept(matrix(2, 2, 1));
   std::array<float, 4> flat{};
   const auto failure = sample::failure_of([&] { kept.load(flat, reshape(reshaping::any)); });
   CHECK(failure.says("value has shape [2, 2] in the checkpoint and [4] in the state; leave it out with filter"));
@@ -148,7 +137,7 @@ TEST_CASE("an array of another number of dimensions is not reshaped") {
 
 TEST_CASE("a tensor without memory that cannot be resized: the advice is to make it, as reshape would load nothing") {
   float values[3] = {1, 2, 3};
-  const tests::kept kept(cairn::detail::describe(handle{values, {3}}));
+  const tests::kept kept(handle{values, {3}});
   handle empty;
   const auto failure = sample::failure_of([&] { kept.load(empty); });
   CHECK(failure.says("value has shape [3] in the checkpoint and [0] in the state; give it that shape before the load"));

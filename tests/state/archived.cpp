@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/archived.hpp"
 
-#include <cstddef>
-#include <cstring>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -88,10 +79,8 @@ TEST_CASE("a load function that reads more or fewer numbers than are stored fail
   for (const std::size_t saved : {1U, 2U, 3U})
     for (const std::size_t loaded : {1U, 2U, 3U})
       CHECK(error_of(numbers(saved), numbers(loaded)).empty() == (saved == loaded));
-  CHECK_THAT(error_of(numbers(3), numbers(2)),
-             Catch::Matchers::ContainsSubstring("has 3 numbers 'n' in the checkpoint, more than"));
-  CHECK_THAT(error_of(numbers(2), numbers(3)),
-             Catch::Matchers::ContainsSubstring("has fewer numbers 'n' in the checkpoint than"));
+  CHECK_THAT(error_of(numbers(3), numbers(2)), ContainsSubstring("has 3 numbers 'n' in the checkpoint, more than"));
+  CHECK_THAT(error_of(numbers(2), numbers(3)), ContainsSubstring("has fewer numbers 'n' in the checkpoint than"));
 }
 
 TEST_CASE("a size is at most the bytes of the checkpoint, where it is not small") {
@@ -104,8 +93,7 @@ TEST_CASE("a size is at most the bytes of the checkpoint, where it is not small"
   for (const std::uint64_t count : {std::uint64_t{0}, std::uint64_t{1} << 20U})
     CHECK(error_of(size(count), size(0)).empty());
   for (const std::uint64_t count : {(std::uint64_t{1} << 20U) + 1, ~std::uint64_t{0}})
-    CHECK_THAT(error_of(size(count), size(0)),
-               Catch::Matchers::ContainsSubstring("more than the checkpoint has bytes"));
+    CHECK_THAT(error_of(size(count), size(0)), ContainsSubstring("more than the checkpoint has bytes"));
 }
 
 TEST_CASE("what a save function passes from outside the object is copied") {
@@ -141,11 +129,10 @@ TEST_CASE("a function that fails on the state, and not on a new object, ends the
     number(from, object);
     if (object.numbers[0] == 77) throw std::runtime_error("not that one");
   };
-  CHECK_THROWS_WITH(saved.load(loaded),
-                    Catch::Matchers::ContainsSubstring("not that one; the check of the load did not find that"));
+  CHECK_THROWS_WITH(saved.load(loaded), ContainsSubstring("not that one; the check of the load did not find that"));
   scripted::loading = [&](archived_values& from, scripted& object) {
     if (object.numbers[0] == 77) from.number("other", dtype::u32, &object.numbers[2]);
     number(from, object);
   };
-  CHECK_THROWS_WITH(saved.load(loaded), Catch::Matchers::ContainsSubstring("has read other parts than in the check"));
+  CHECK_THROWS_WITH(saved.load(loaded), ContainsSubstring("has read other parts than in the check"));
 }

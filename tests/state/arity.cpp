@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/arity.hpp"
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/records.hpp"
 
@@ -119,8 +113,6 @@ struct crtp_and_member : crtp<crtp_and_member> {
   int a;
 };
 
-}  // namespace
-
 TEST_CASE("fields are counted one by one, C arrays as one") {
   using cairn::detail::arity;
   STATIC_REQUIRE(arity<none> == 0);
@@ -152,8 +144,6 @@ TEST_CASE("fields that cannot be counted are unknown, and unions are seen") {
   STATIC_REQUIRE(counted_fields<with_anonymous_union>.has_union);
   STATIC_REQUIRE(!counted_fields<long_arrays>.has_union);
 }
-
-namespace {
 
 /// Converts from anything, as std::any and std::function do.
 struct convertible {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/changed_fields.hpp"
 
-#include <vector>
-
 #include "cairn/state/problem.hpp"
 #include "catch.hpp"
 
@@ -88,14 +86,6 @@ TEST_CASE("changes belong to the class that declares the members") {
   STATIC_REQUIRE(changed<base>);
   STATIC_REQUIRE_FALSE(changed<below>);
   STATIC_REQUIRE(changed<changes_too>);
-}
-
-TEST_CASE("a version belongs to the class that declares it") {
-  using cairn::detail::has_version;
-  STATIC_REQUIRE(has_version<record>);
-  STATIC_REQUIRE(has_version<versioned>);
-  STATIC_REQUIRE_FALSE(has_version<below_versioned>);
-  STATIC_REQUIRE_FALSE(has_version<base>);
 }
 
 TEST_CASE("what is wrong with the changes of a class") {

@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/load_plan.hpp"
 
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {
@@ -47,7 +38,7 @@ namespace {
 template <class Into, class Saved>
 std::string refusal(const Saved& saved) {
   Into into{};
-  const tests::kept kept(cairn::detail::describe(saved));
+  const tests::kept kept(saved);
   try {
     kept.load(into);
   } catch (const cairn::error& error) {
@@ -100,8 +91,7 @@ TEST_CASE("an object that several pointers share is not loaded into two") {
                  "load without rename, or keep the order of the members", {.rename = same, .filter = {}});
   plain into{{{7}}, {{8}}};
   const auto report =
-      tests::kept(cairn::detail::describe(saved))
-          .load(into, {.strict = false, .rename = {}, .filter = {}, .reshape = tests::any_size.reshape});
+      tests::kept(saved).load(into, {.strict = false, .rename = {}, .filter = {}, .reshape = tests::any_size.reshape});
   CHECK(into.a.w == std::vector<float>{1, 2});
   CHECK(into.b.w == std::vector<float>{8});
   CHECK(report.missing == std::vector<std::string>{"b"});
@@ -120,7 +110,7 @@ TEST_CASE("shared arrays and numbers are loaded into ones that are not shared") 
     std::unique_ptr<std::vector<int>> a;
     std::optional<std::vector<int>> b;
   } alone;
-  const tests::kept kept(cairn::detail::describe(saved));
+  const tests::kept kept(saved);
   kept.load(plain);
   CHECK(plain.b == std::vector<int>{5, 5});
   kept.load(alone);
@@ -176,7 +166,7 @@ TEST_CASE("an object that only the checkpoint has is listed once, without its pa
   all.list[1].w = std::make_unique<weights>();
   all.map["k"].n = 3;
   all.record.w = std::make_unique<weights>();
-  const tests::kept kept(cairn::detail::describe(all));
+  const tests::kept kept(all);
   const std::vector<std::string> paths{"a", "c", "list", "map", "record.n", "record.w", "v"};
   fewer into;
   const auto report = kept.load(into, {.strict = false, .rename = {}, .filter = {}});
@@ -197,10 +187,8 @@ TEST_CASE("what is used of an object is not listed, and its other parts are") {
   struct {
     std::optional<int> second;
   } into;
-  const auto report =
-      tests::kept(cairn::detail::describe(saved()))
-          .load(into,
-                {.strict = false, .rename = [](std::string_view) { return std::string("list.1"); }, .filter = {}});
+  const auto report = tests::kept(saved()).load(
+      into, {.strict = false, .rename = [](std::string_view) { return std::string("list.1"); }, .filter = {}});
   CHECK(into.second == 2);
   CHECK(report.unexpected == std::vector<std::string>{"a", "list", "list.0", "list.2"});
 }
@@ -213,11 +201,8 @@ TEST_CASE("a path that several parts of the state are loaded from is listed once
     std::vector<double> a{1}, b{2};
   } into;
   const auto to_w = [](std::string_view) { return std::string("w"); };
-  const auto report = tests::kept(cairn::detail::describe(saved()))
-                          .load(into, {.rename = to_w,
-                                       .filter = {},
-                                       .convert = cairn::conversion::widening,
-                                       .reshape = tests::any_size.reshape});
+  const auto report = tests::kept(saved()).load(
+      into, {.rename = to_w, .filter = {}, .convert = cairn::conversion::widening, .reshape = tests::any_size.reshape});
   CHECK(into.b == std::vector<double>{1, 2});
   CHECK(report.loaded == std::vector<std::string>{"w"});
   CHECK(report.converted == std::vector<std::string>{"w"});
@@ -229,7 +214,7 @@ TEST_CASE("a path that a migration reads several times is listed once") {
     std::vector<int> all{1, 2};
   };
   migrated into;
-  const auto report = tests::kept(cairn::detail::describe(before())).load(into);
+  const auto report = tests::kept(before()).load(into);
   CHECK(into.sum == 3);
   CHECK(report.loaded == std::vector<std::string>{"all"});
 }

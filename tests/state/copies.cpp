@@ -1,18 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/copies.hpp"
 
-#include <atomic>
-#include <bitset>
-#include <chrono>
-#include <complex>
-#include <filesystem>
-#include <limits>
-#include <map>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {
@@ -176,10 +165,10 @@ TEST_CASE("a bool that is neither 0 nor 1 is corrupt") {
     int id;
   };
   const std::vector<row> original{{true, 1}, {false, 2}};
-  tests::kept kept(cairn::detail::describe(original));
+  tests::kept kept(original);
   kept.bytes.at("flag")[1] = std::byte{2};
   std::vector<row> fresh;
-  CHECK_THROWS_WITH(kept.load(fresh), Catch::Matchers::ContainsSubstring("flag in kept is BOOL"));
+  CHECK_THROWS_WITH(kept.load(fresh), ContainsSubstring("flag in kept is BOOL"));
   CHECK(fresh.empty());
 }
 
@@ -202,7 +191,7 @@ struct run_folder : std::filesystem::path {};
 TEST_CASE("a class derived from a path comes back") {
   std::vector<run_folder> original(1), loaded;
   original[0].assign("runs/a b");
-  tests::kept(cairn::detail::describe(original)).load(loaded);
+  tests::kept(original).load(loaded);
   REQUIRE(loaded.size() == 1);
   CHECK(loaded[0] == original[0]);
 }

@@ -3,15 +3,6 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
-#include <cstring>
-#include <memory>
-#include <numeric>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
@@ -189,7 +180,7 @@ TEST_CASE("a load checks before it writes to a device, and writes only what it l
   const int copies = gpu.from_host;
 
   other.layers[0] = gpu_array(cairn::dtype::i32, {2});
-  CHECK_THROWS_WITH(kept.load(other), Catch::Matchers::ContainsSubstring("layers.0 is F32 in the checkpoint and I32"));
+  CHECK_THROWS_WITH(kept.load(other), ContainsSubstring("layers.0 is F32 in the checkpoint and I32"));
   CHECK(other.weight.values<float>() == before);
   CHECK(gpu.from_host == copies);
 
@@ -206,7 +197,7 @@ TEST_CASE("an array on a device keeps its shape, and the elements that the check
   struct state {
     gpu_array table;
   };
-  const tests::kept kept(cairn::detail::describe(state{counted({2, 2}, 1)}));
+  const tests::kept kept(state{counted({2, 2}, 1)});
   state larger{counted({3, 3}, 10)};
   const auto report = kept.load(
       larger, {.rename = {}, .filter = {}, .reshape = [](std::string_view) { return cairn::reshaping::grow; }});
@@ -220,15 +211,15 @@ TEST_CASE("one array on a device under two names is stored once, and checked whe
   };
   const gpu_array shared = counted({4});
   const pair tied{shared, shared};
-  const tests::kept kept(cairn::detail::describe(tied));
+  const tests::kept kept(tied);
   CHECK(kept.paths() == "embedding");
   pair fresh;
   kept.load(fresh);
   CHECK(fresh.embedding.values<float>() == std::vector<float>{0, 1, 2, 3});
   CHECK(fresh.output.values<float>() == std::vector<float>{0, 1, 2, 3});
   pair together{shared, shared};
-  const tests::kept apart(cairn::detail::describe(pair{counted({4}), counted({4}, 50)}));
-  CHECK_THROWS_WITH(apart.load(together), Catch::Matchers::ContainsSubstring("share memory"));
+  const tests::kept apart(pair{counted({4}), counted({4}, 50)});
+  CHECK_THROWS_WITH(apart.load(together), ContainsSubstring("share memory"));
 }
 
 TEST_CASE("a device's address is no address of the host, nor of another device") {
@@ -250,7 +241,7 @@ TEST_CASE("a device's address is no address of the host, nor of another device")
   struct {
     cairn::any_tensor_view left, right, host;
   } all{at(left), at(right), {cairn::dtype::f32, host.data(), {2}}};
-  const tests::kept kept(cairn::detail::describe(all));
+  const tests::kept kept(all);
   CHECK(kept.paths() == "host left right");
   left.values = right.values = host = {0, 0};
   kept.load(all);
@@ -278,7 +269,7 @@ TEST_CASE("where a load resizes a container, arrays on devices are not searched 
     cairn::any_tensor_view view;  // its address is one of `host`, too
   } state{{5}, {}};
   state.view = {cairn::dtype::f32, state.host.data(), {2}, {}, on_device};
-  const tests::kept kept(cairn::detail::describe(state));
+  const tests::kept kept(state);
   state.host = {1, 2, 3};
   state.view = {cairn::dtype::f32, state.host.data(), {2}, {}, on_device};
   values = {0, 0};
@@ -290,13 +281,13 @@ TEST_CASE("where a load resizes a container, arrays on devices are not searched 
 
   state.host = {1, 2, 3};
   state.view = {cairn::dtype::f32, state.host.data(), {2}};  // on the host
-  CHECK_THROWS_WITH(kept.load(state), Catch::Matchers::ContainsSubstring("view refers to elements of host"));
+  CHECK_THROWS_WITH(kept.load(state), ContainsSubstring("view refers to elements of host"));
 }
 
 TEST_CASE("strides on a device: any order of dimensions, without gaps") {
   gpu_array by_columns(cairn::dtype::f32, {2, 3}, {1, 2});
   by_columns.fill(std::vector<float>{0, 3, 1, 4, 2, 5});
-  const tests::kept kept(cairn::detail::describe(by_columns));
+  const tests::kept kept(by_columns);
   gpu_array by_rows(cairn::dtype::f32, {2, 3});
   kept.load(by_rows);
   CHECK(by_rows.values<float>() == std::vector<float>{0, 1, 2, 3, 4, 5});
@@ -304,7 +295,7 @@ TEST_CASE("strides on a device: any order of dimensions, without gaps") {
   kept.load(by_columns);
   CHECK(by_columns.values<float>() == std::vector<float>{0, 3, 1, 4, 2, 5});
 
-  const auto with_gaps = Catch::Matchers::ContainsSubstring("value is on a device and has gaps");
+  const auto with_gaps = ContainsSubstring("value is on a device and has gaps");
   CHECK_THROWS_WITH(cairn::detail::describe(gpu_array(cairn::dtype::f32, {2, 3}, {1, 4})), with_gaps);
   CHECK_THROWS_WITH(cairn::detail::describe(gpu_array(cairn::dtype::f32, {3, 3}, {2, 2})), with_gaps);
   CHECK_THROWS_WITH(cairn::detail::describe(gpu_array(cairn::dtype::f32, {2}, {0})), with_gaps);
@@ -316,7 +307,7 @@ TEST_CASE("strides on a device: any order of dimensions, without gaps") {
   cairn::any_tensor_view backwards(cairn::dtype::f32, static_cast<float*>(memory.get()) + 2, {3}, {-1}, gpu.copies());
   std::vector<float> forwards(3);
   cairn::any_tensor_view host(cairn::dtype::f32, forwards.data(), {3});
-  tests::kept(cairn::detail::describe(backwards)).load(host);
+  tests::kept(backwards).load(host);
   CHECK(forwards == std::vector<float>{0, 1, 2});
 }
 
@@ -332,13 +323,12 @@ TEST_CASE("an object that is saved as a copy on a device") {
 TEST_CASE("an error of a device names the array") {
   const state original = full();
   state fresh = full();
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   gpu.broken = true;
   CHECK_THROWS_WITH(cairn::detail::describe(original),
-                    Catch::Matchers::ContainsSubstring("weight cannot be copied from its device: the device is lost"));
-  CHECK_THROWS_WITH(kept.load(fresh),
-                    Catch::Matchers::ContainsSubstring("weight cannot be copied to its device: the device is lost"));
+                    ContainsSubstring("weight cannot be copied from its device: the device is lost"));
+  CHECK_THROWS_WITH(kept.load(fresh), ContainsSubstring("weight cannot be copied to its device: the device is lost"));
   gpu.broken = false;
   cairn::any_tensor_view half(cairn::dtype::u8, &gpu, {1}, {}, {.to_host = gpu.copies().to_host});
-  CHECK_THROWS_WITH(cairn::detail::describe(half), Catch::Matchers::ContainsSubstring("needs both copy functions"));
+  CHECK_THROWS_WITH(cairn::detail::describe(half), ContainsSubstring("needs both copy functions"));
 }

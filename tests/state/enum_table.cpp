@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/enum_table.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstdint>
-#include <deque>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -59,7 +46,6 @@ struct cairn::by_name<fewer::kind>
 namespace {
 
 using cairn::detail::enum_table;
-using Catch::Matchers::ContainsSubstring;
 
 std::mt19937 random_numbers(1);
 
@@ -133,11 +119,11 @@ void check_load() {
     state<Now> expected, fresh, filled;
     fill(expected, which);
     fill(filled, some_values());
-    const tests::kept kept(cairn::detail::describe(old)), wanted(cairn::detail::describe(expected));
+    const tests::kept kept(old), wanted(cairn::detail::describe(expected));
     kept.load(fresh);
-    REQUIRE(tests::kept(cairn::detail::describe(fresh)) == wanted);
+    REQUIRE(tests::kept(fresh) == wanted);
     kept.load(filled);
-    REQUIRE(tests::kept(cairn::detail::describe(filled)) == wanted);
+    REQUIRE(tests::kept(filled) == wanted);
   }
 }
 
@@ -171,7 +157,7 @@ TEST_CASE("large vectors of values are loaded by name") {
   std::vector<row<with_names::kind>> old(50'000);
   for (std::size_t i = 0; i < old.size(); ++i) old[i].kind = value_of<with_names::kind>(i % 4);
   std::vector<row<reordered::kind>> now(3);
-  tests::kept(cairn::detail::describe(old)).load(now);
+  tests::kept(old).load(now);
   REQUIRE(now.size() == old.size());
   for (std::size_t i = 0; i < old.size(); ++i) REQUIRE(now[i].kind == value_of<reordered::kind>(i % 4));
 }
@@ -179,10 +165,10 @@ TEST_CASE("large vectors of values are loaded by name") {
 TEST_CASE("a name that is not listed is refused if an element has it, and nothing changes") {
   std::vector<row<with_names::kind>> old{{1, with_names::kind::relu}, {2, with_names::kind::last}};
   std::vector<row<fewer::kind>> now{{7, fewer::kind::more}};
-  tests::kept(cairn::detail::describe(old)).load(now);
+  tests::kept(old).load(now);
   CHECK(now[1].kind == fewer::kind::last);
   old.push_back({3, with_names::kind::tanh});
-  const tests::kept unknown(cairn::detail::describe(old));
+  const tests::kept unknown(old);
   CHECK_THAT(refusal(unknown, now),
              ContainsSubstring("kind is 'tanh' in the checkpoint, which cairn::by_name does not list"));
   CHECK(now.size() == 2);
@@ -198,7 +184,7 @@ TEST_CASE("a value that is not listed is loaded by number, unless it has a name 
   } into{};
   for (const int number : {5, 8}) {
     const one old{static_cast<with_names::kind>(number)};
-    const tests::kept kept(cairn::detail::describe(old));
+    const tests::kept kept(old);
     one same{};
     kept.load(same);
     CHECK(same.kind == old.kind);
@@ -220,7 +206,7 @@ TEST_CASE("a number that does not fit is refused") {
   struct other {
     fewer::kind kind;
   } into{};
-  CHECK_THAT(refusal(tests::kept(cairn::detail::describe(old)), into),
+  CHECK_THAT(refusal(tests::kept(old), into),
              ContainsSubstring("which does not fit into I16; give the enum a wider type, or leave it "
                                "out with filter"));
 }
@@ -228,7 +214,7 @@ TEST_CASE("a number that does not fit is refused") {
 TEST_CASE("a malformed list of names is corrupt") {
   with_names::kind kind{};
   for (const char* const text : {"", "relu", "0", "0 ", "x relu", "99999999999999999999 a", "0 relu"}) {
-    tests::kept kept(cairn::detail::describe(kind));
+    tests::kept kept(kind);
     kept.contents.structure.at("@names").keys = {"0 relu", text};
     CHECK_THROWS_AS(kept.load(kind), cairn::error);
   }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/field_list.hpp"
 
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -79,7 +76,7 @@ TEST_CASE("private members are saved under their names without the underscore; o
   state original;
   original.loss.add(3);
   original.loss.add(4);
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() == "loss.count loss.sum");
   state fresh;
   kept.load(fresh);
@@ -101,7 +98,7 @@ TEST_CASE("members of base classes can be listed") {
 TEST_CASE("classes of numbers become columns in a container") {
   std::vector<running_mean> many(4);
   many[2].add(5);
-  const tests::kept kept(cairn::detail::describe(many));
+  const tests::kept kept(many);
   CHECK(kept.paths() == "count sum");
   CHECK(tests::comes_back(many));
 }
@@ -126,7 +123,7 @@ TEST_CASE("the fields of listed base classes have the paths that they have in th
   both.add(4);
   both.seen = {5};
   both.step = 6;
-  CHECK(tests::kept(cairn::detail::describe(both)).paths() == "calls count seen step sum");
+  CHECK(tests::kept(both).paths() == "calls count seen step sum");
   std::vector<two_bases> many(3, both), fresh_many;
   CHECK(tests::comes_back(many, fresh_many));
   CHECK(fresh_many[2].sum() == 4);
@@ -138,7 +135,7 @@ TEST_CASE("a listed base class that is a container is a part of its own") {
   named original;
   original.assign({1, 2, 3});
   original.name = "w";
-  CHECK(tests::kept(cairn::detail::describe(original)).paths() == "base name");
+  CHECK(tests::kept(original).paths() == "base name");
   named fresh;
   CHECK(tests::comes_back(original, fresh));
   CHECK(fresh == original);

@@ -2,15 +2,9 @@
 // Fills objects of any type: with distinct values and two elements per container, or at random.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <random>
-#include <string>
-#include <utility>
-#include <variant>
-
 #include "cairn/state/category.hpp"
 #include "cairn/state/flat.hpp"
+#include "standard.hpp"
 
 namespace tests {
 

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/flat.hpp"
 
-#include <chrono>
-#include <complex>
-#include <memory>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/fields.hpp"
 #include "cairn/state/changes.hpp"
 #include "cairn/state/skipped_fields.hpp"
@@ -33,8 +24,6 @@ struct other_migration {
   void cairn_migrate(int) {}
 };
 
-}  // namespace
-
 TEST_CASE("the lines of a class that has with_changes") {
   using namespace cairn::detail;
   STATIC_REQUIRE(has_changes<with_changes>);
@@ -47,8 +36,6 @@ TEST_CASE("the lines of a class that has with_changes") {
   STATIC_REQUIRE(declares_migration<other_migration>);
   STATIC_REQUIRE_FALSE(has_migration<other_migration>);
 }
-
-namespace {
 
 struct marked {
   int a;
@@ -63,8 +50,6 @@ struct named {
   cairn::skip<int> a;
   std::string b;
 };
-
-}  // namespace
 
 TEST_CASE("the fields that are not state are those of type skip and those of the list") {
   using cairn::detail::is_skipped_field;
@@ -83,8 +68,6 @@ TEST_CASE("a record is flat if its fields that are state are, and it has some") 
   STATIC_REQUIRE(has_skipped<marked[2]>());
   STATIC_REQUIRE_FALSE(has_skipped<int>());
 }
-
-namespace {
 
 struct point {
   float xyz[3];

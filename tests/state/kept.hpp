@@ -2,20 +2,11 @@
 // A description kept in memory as a checkpoint would keep it: what the tests of state/ load from.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <set>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/load_plan.hpp"
+#include "standard.hpp"
 
 namespace tests {
 
@@ -43,6 +34,8 @@ struct kept {
       if (!out.empty()) std::memcpy(out.data(), from.data(), out.size());
     };
   }
+  template <class State>
+  explicit kept(const State& state) : kept(cairn::detail::describe(state)) {}
   kept(const kept&) = delete;
   kept& operator=(const kept&) = delete;
 

@@ -3,9 +3,6 @@
 #include "cairn/state/type_problem.hpp"
 #include "cairn/state/type_search.hpp"
 
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
@@ -14,53 +11,6 @@ using cairn::detail::has_version;
 using cairn::detail::name_of_two;
 using cairn::detail::problem;
 using cairn::detail::problem_of;
-
-// Members.
-
-struct unnamed_union {
-  std::string a;
-  union {
-    int i;
-    float f;
-  } b;
-};
-struct anonymous_union {
-  std::vector<int> a;
-  int b[3];
-  union {
-    int i;
-    float f;
-  };
-};
-struct bit_fields {
-  std::string a;
-  int b;
-  int c : 3;
-  int d : 4;
-};
-struct __attribute__((packed)) packed {
-  char a;
-  char b;
-  int c;
-};
-struct with_volatile {
-  int a;
-  std::vector<int> b;
-  volatile int c;
-};
-struct references {
-  std::string a;
-  int& b;
-  std::string& c;
-};
-struct reference_with_initializer {
-  int a = 1;
-  int& b = a;
-  int c = 2;
-};
-struct fine {
-  int a;
-};
 
 // Lines.
 
@@ -187,17 +137,6 @@ struct not_skipped : has_cache {
 };
 
 }  // namespace
-
-TEST_CASE("records are refused for what their members are") {
-  STATIC_REQUIRE(cairn::detail::refusal_of<unnamed_union>.what == problem::union_member);
-  STATIC_REQUIRE(problem_of<anonymous_union>() == problem::union_member);
-  STATIC_REQUIRE(problem_of<bit_fields>() == problem::no_object);
-  STATIC_REQUIRE(problem_of<packed>() == problem::no_object);
-  STATIC_REQUIRE(problem_of<with_volatile>() == problem::no_object);
-  STATIC_REQUIRE(problem_of<references>() == problem::unknown_fields);
-  STATIC_REQUIRE(problem_of<reference_with_initializer>() == problem::unknown_fields);
-  STATIC_REQUIRE(problem_of<fine>() == problem::none);
-}
 
 TEST_CASE("a version belongs to the class that contains it") {
   STATIC_REQUIRE(has_version<versioned_tag>);

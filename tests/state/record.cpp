@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/record.hpp"
 
-#include <array>
-#include <atomic>
-#include <cstddef>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/records.hpp"
 
@@ -141,8 +126,6 @@ bool has_hundred_in_order(Record& record) {
   return cairn::detail::with_fields(record, is_right) && cairn::detail::bind_fields<100>(record, is_right);
 }
 
-}  // namespace
-
 TEST_CASE("fields come by name and by reference, in order") {
   layer object{{1}, {1, 2, 3}, "x"};
   const auto fields = tie_fields(object);
@@ -244,8 +227,6 @@ TEST_CASE("the fields of types of a function are read like others") {
   CHECK(has_fields(lists, lists.a, lists.b));
   CHECK(stored_field_name<local_lists, 1>.view() == "b");
 }
-
-namespace {
 
 template <std::size_t Count>
 bool has_all_in_order() {

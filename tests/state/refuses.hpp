@@ -2,8 +2,6 @@
 // Checks of loads that are refused.
 #pragma once
 
-#include <string>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -19,7 +17,7 @@ void refuses(const kept& kept, State& state, cairn::errc code, const std::string
     FAIL_CHECK("loaded");
   } catch (const cairn::error& error) {
     CHECK(error.code() == code);
-    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring(said));
+    CHECK_THAT(error.what(), ContainsSubstring(said));
   }
 }
 

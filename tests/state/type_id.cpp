@@ -2,10 +2,6 @@
 #include "cairn/state/type_id.hpp"
 #include "cairn/state/pointer_type.hpp"
 
-#include <set>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 
 using cairn::detail::type_id;
@@ -23,8 +19,6 @@ struct box {
 
 namespace {
 struct hidden {};
-}  // namespace
-
 TEST_CASE("each type is equal to itself alone") {
   struct local {};
   const std::vector<type_id> all{type_id_of<int>,
@@ -55,8 +49,6 @@ TEST_CASE("types of the same name in the anonymous namespaces of two units are n
   CHECK(type_id_of<nets::box<hidden>>.unique != nullptr);
 }
 
-namespace {
-
 struct named {
   virtual ~named() = default;
   int number = 0;
@@ -66,8 +58,6 @@ struct second_base {
 };
 struct whole : named, second_base {};
 struct plain {};
-
-}  // namespace
 
 TEST_CASE("an object is found whole from a base class of it, with its class") {
   STATIC_REQUIRE(cairn::detail::has_rtti);
@@ -86,8 +76,6 @@ TEST_CASE("an object of a class without virtual functions is of that class") {
   CHECK(found.address == &object);
   CHECK(*found.type == typeid(plain));
 }
-
-namespace {
 
 struct layer {
   virtual ~layer() = default;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/type_problem.hpp"
 
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {

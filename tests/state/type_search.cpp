@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/type_search.hpp"
-#include "cairn/state/refuse.hpp"
 
-#include <array>
-#include <map>
-#include <memory>
-#include <optional>
-#include <queue>
-#include <set>
-#include <span>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <variant>
-#include <vector>
-
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "state/records.hpp"
@@ -63,8 +48,6 @@ std::string part_of() {
   return text;
 }
 
-}  // namespace
-
 TEST_CASE("types whose parts can all be saved are accepted, also recursive ones") {
   STATIC_REQUIRE(is_accepted<int>);
   STATIC_REQUIRE(is_accepted<tree>);
@@ -111,8 +94,6 @@ TEST_CASE("const parts are found apart from parts that are refused for a save, t
   CHECK(found.has_const);
   CHECK(found.where_const.view() == "all.*.1");
 }
-
-namespace {
 
 template <class A, class B>
 struct pair_of_parts {

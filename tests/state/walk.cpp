@@ -1,27 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk.hpp"
-#include "cairn/state/walk_holder.hpp"
 
-#include <array>
-#include <list>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <span>
-#include <stack>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <variant>
-#include <vector>
-
-#include "cairn/state/describe.hpp"
-#include "cairn/state/walk_object.hpp"
 #include "catch.hpp"
 #include "state/fill.hpp"
-#include "state/kept.hpp"
 #include "state/refuses.hpp"
 
 namespace {
@@ -57,8 +38,6 @@ void check_entries(const std::tuple<T...>& all) {
       ...);
 }
 
-}  // namespace
-
 TEST_CASE("has_entry is true for the types that have an entry at their path") {
   all_structured structured;
   fill_all(structured);
@@ -90,7 +69,7 @@ TEST_CASE("content with an entry is the part value, other content has the path o
     std::unique_ptr<std::optional<int>> number = std::make_unique<std::optional<int>>(5);
   };
   const state original;
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() == "array lists.value.0 lists.value.1 number.value object.lists.0 object.name");
   state fresh{{}, {}, {}, nullptr};
   CHECK(tests::comes_back(original, fresh));
@@ -98,7 +77,7 @@ TEST_CASE("content with an entry is the part value, other content has the path o
   CHECK(fresh.object->lists == original.object->lists);
   CHECK(**fresh.number == 5);
 
-  CHECK(tests::kept(cairn::detail::describe(original.lists)).paths() == "value.value.0 value.value.1");
+  CHECK(tests::kept(original.lists).paths() == "value.value.0 value.value.1");
 }
 
 TEST_CASE("memory that is seen twice, once through a holder with an entry, is saved twice") {
@@ -108,14 +87,12 @@ TEST_CASE("memory that is seen twice, once through a holder with an entry, is sa
   };
   state original;
   original.values[2] = 9;
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() == "values view");
   state fresh;
   kept.load(fresh);
   CHECK(fresh.values[2] == 9);
 }
-
-namespace {
 
 struct counted {
   explicit counted(int& alive) : alive_(&alive) { ++alive; }
@@ -183,7 +160,7 @@ TEST_CASE("optionals and variants take the checkpoint's choice, whatever they ho
 
 TEST_CASE("an alternative that the variant does not have is refused") {
   std::variant<int, float> original = 1;
-  tests::kept kept(cairn::detail::describe(original));
+  tests::kept kept(original);
   kept.contents.structure.at("value").number = 7;
   std::variant<int, float> fresh = 2;
   tests::refuses(
@@ -210,8 +187,6 @@ void lose_value(choice& object) {
   REQUIRE(object.valueless_by_exception());
 }
 
-}  // namespace
-
 TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none") {
   struct earlier {
     int step = 3;
@@ -223,15 +198,13 @@ TEST_CASE("a variant without a value gets one from the checkpoint, or keeps none
   };
   state fresh;
   lose_value(fresh.made);
-  tests::kept(cairn::detail::describe(earlier{})).load(fresh, {.strict = false, .rename = {}, .filter = {}});
+  tests::kept(earlier{}).load(fresh, {.strict = false, .rename = {}, .filter = {}});
   CHECK(fresh.step == 3);
   CHECK(fresh.made.valueless_by_exception());
-  tests::kept(cairn::detail::describe(state{4, "abc", {1, 2}})).load(fresh);
+  tests::kept(state{4, "abc", {1, 2}}).load(fresh);
   CHECK(std::get<0>(fresh.made) == "abc");
   CHECK(fresh.grows == std::vector<float>{1, 2});
 }
-
-namespace {
 
 struct nesting {
   struct inner {  // clang takes it for one without a default constructor inside of `nesting`

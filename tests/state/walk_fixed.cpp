@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_fixed.hpp"
 
-#include <complex>
-#include <span>
-#include <string>
-#include <tuple>
-#include <unordered_set>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -104,7 +97,7 @@ struct state {
 }  // namespace own_names
 
 TEST_CASE("parts of fixed number have the paths of their names and indices") {
-  const tests::kept kept(cairn::detail::describe(state{}));
+  const tests::kept kept(state{});
   CHECK(kept.paths() ==
         "elapsed many.a many.b names.0 names.1 nothing one.a one.b pair.first pair.second precise tuple.0 "
         "tuple.1 z");
@@ -116,7 +109,7 @@ TEST_CASE("parts of fixed number have the paths of their names and indices") {
 }
 
 TEST_CASE("a state that is a single value has a path all the same") {
-  CHECK(tests::kept(cairn::detail::describe(3.5)).paths() == "value");
+  CHECK(tests::kept(3.5).paths() == "value");
   double fresh = 0;
   CHECK(tests::comes_back(3.5, fresh));
   CHECK(fresh == 3.5);
@@ -132,7 +125,7 @@ TEST_CASE("the padding of a long double does not get into the bytes") {
   auto* a = new (dirty[0]) long double;
   auto* b = new (dirty[1]) long double;
   *a = *b = 0.1L;
-  CHECK(tests::kept(cairn::detail::describe(*a)) == tests::kept(cairn::detail::describe(*b)));
+  CHECK(tests::kept(*a) == tests::kept(*b));
 }
 
 TEST_CASE("a type in a namespace with functions of the names that the library uses") {
@@ -156,7 +149,7 @@ TEST_CASE("C arrays of any length are one part each") {
   original.all[99999] = 3;
   original.names[299] = "four";
   original.last = 5;
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.contents.leaves[kept.contents.find("matrix")].shape == cairn::extents{64, 64});
   CHECK(tests::comes_back(original, fresh));
   CHECK(fresh.all[99999] == 3);
@@ -168,7 +161,7 @@ TEST_CASE("empty base classes add nothing") {
   with_empty_bases original, fresh;
   original.a = 1;
   original.b = {2, 3};
-  CHECK(tests::kept(cairn::detail::describe(original)).paths() == "a b");
+  CHECK(tests::kept(original).paths() == "a b");
   CHECK(tests::comes_back(original, fresh));
   CHECK(fresh.b == original.b);
 }
@@ -179,7 +172,7 @@ TEST_CASE("const parts are saved") {
   with_const original;
   original.span = values;
   original.view = {others, {2}};
-  const tests::kept kept(cairn::detail::describe(original));
+  const tests::kept kept(original);
   CHECK(kept.paths() == "array list pair.first pair.second span tuple.0 tuple.1 view width");
   CHECK(kept.bytes.at("span").size() == sizeof values);
   int width = 0;
@@ -205,7 +198,7 @@ struct array_of_numbered {
 TEST_CASE("C arrays of objects without a default constructor come back") {
   const array_of_numbered original{9, {numbered(1), numbered(2)}, 3};
   array_of_numbered loaded{0, {numbered(0), numbered(0)}, 0};
-  tests::kept(cairn::detail::describe(original)).load(loaded);
+  tests::kept(original).load(loaded);
   CHECK(loaded.first == 9);
   CHECK(loaded.pair[1].number == 2);
   CHECK(loaded.last == 3);

@@ -1,18 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/walk_versioned.hpp"
 
-#include <array>
-#include <deque>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <stdexcept>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -195,23 +183,21 @@ template <class Old, class Now, class Make>
 void check_nests(const Make& make) {
   for (int round = 0; round < 30; ++round) {
     const auto old = make_nest<Old>(make);
-    const tests::kept kept(cairn::detail::describe(old));
+    const tests::kept kept(old);
     nest<Now> fresh;
     kept.load(fresh);
     require_follows(old, fresh);
     nest<Now> filled;
-    tests::kept(cairn::detail::describe(make_nest<Old>(make))).load(filled);
+    tests::kept(make_nest<Old>(make)).load(filled);
     kept.load(filled);
     require_follows(old, filled);
-    const tests::kept again(cairn::detail::describe(filled));
+    const tests::kept again(filled);
     nest<Now> copy;
     again.load(copy);
     require_follows(old, copy);
-    REQUIRE(tests::kept(cairn::detail::describe(copy)) == again);
+    REQUIRE(tests::kept(copy) == again);
   }
 }
-
-}  // namespace
 
 TEST_CASE("renamed, added and removed members load in every container") {
   check_nests<before::layer, after::layer>(some_layer);
@@ -223,19 +209,15 @@ TEST_CASE("objects of an older version are migrated row by row in columns") {
   check_nests<before::row, after::row>(some_row);
 }
 
-namespace {
-
-using Catch::Matchers::ContainsSubstring;
-
 /// What is wrong with the load, which has to leave `into` as it was.
 template <class Old, class Now>
 std::string refusal(const Old& old, Now& into, const cairn::detail::match_options& options = tests::any_size) {
-  const tests::kept now(cairn::detail::describe(into));
-  const tests::kept kept(cairn::detail::describe(old));
+  const tests::kept now(into);
+  const tests::kept kept(old);
   try {
     kept.load(into, options);
   } catch (const cairn::error& cause) {
-    CHECK(tests::kept(cairn::detail::describe(into)) == now);
+    CHECK(tests::kept(into) == now);
     return cause.what();
   }
   return "loaded";
@@ -290,7 +272,7 @@ struct derived : base {
 
 TEST_CASE("a migration that fails leaves the state as it was") {
   new_pair into;
-  tests::kept(cairn::detail::describe(some_pair())).load(into);
+  tests::kept(some_pair()).load(into);
   auto old = some_pair();
   old.model.name = "refused";
   CHECK_THAT(refusal(old, into),
@@ -307,7 +289,7 @@ TEST_CASE("a version that is newer than the program's is refused, also where not
     static constexpr unsigned version() { return 2; }
   };
   after::model into;
-  tests::kept kept(cairn::detail::describe(into));
+  tests::kept kept(into);
   CHECK(kept.contents.structure.at("@version").number == 3);
   kept.contents.structure.at("@version").number = 4;
   CHECK_THROWS_WITH(
@@ -336,7 +318,7 @@ TEST_CASE("what a migration does not read is reported, and what it lacks is miss
   CHECK_THAT(refusal(more{}, into), ContainsSubstring("forgotten is in the checkpoint but not in the state"));
   CHECK_THAT(refusal(less{}, into), ContainsSubstring("millis is missing in the checkpoint"));
   const less old{{1, 2}, "b"};
-  tests::kept(cairn::detail::describe(old)).load(into, {.strict = false, .rename = {}, .filter = {}});
+  tests::kept(old).load(into, {.strict = false, .rename = {}, .filter = {}});
   CHECK(into.name == "a");  // an object is migrated as a whole, or not at all
   CHECK(into.weight == std::vector<float>{1});
   struct other {
@@ -358,7 +340,7 @@ TEST_CASE("what a migration does not read is reported, and what it lacks is miss
 
 TEST_CASE("a member may be missing in an older version only") {
   after::model now{{1}, {2}, 3, "a"};
-  tests::kept kept(cairn::detail::describe(now));
+  tests::kept kept(now);
   const auto version = [&](std::uint64_t number) { kept.contents.structure.at("@version").number = number; };
   std::erase_if(kept.contents.leaves, [](const auto& leaf) { return leaf.path == "bias"; });
   after::model into{{}, {9}, 0, ""};
@@ -372,7 +354,7 @@ TEST_CASE("a member may be missing in an older version only") {
 TEST_CASE("an added member keeps its value, and the report says so") {
   before::layer old = some_layer();
   after::layer into{{}, {4, 5}, 0};
-  const auto report = tests::kept(cairn::detail::describe(old)).load(into);
+  const auto report = tests::kept(old).load(into);
   CHECK(follows(old, into));
   CHECK(into.bias == std::vector<float>{4, 5});
   CHECK(report.missing == std::vector<std::string>{"bias"});
@@ -391,14 +373,14 @@ TEST_CASE("a former name is not looked for where the present one is stored") {
     int id = 0;
   };
   CHECK_THAT(refusal(kernel{{1}, {2}, 3}, into), ContainsSubstring("w is in the checkpoint but not in the state"));
-  tests::kept(cairn::detail::describe(kernel{{1}, {2}, 3})).load(into, {.strict = false, .rename = {}, .filter = {}});
+  tests::kept(kernel{{1}, {2}, 3}).load(into, {.strict = false, .rename = {}, .filter = {}});
   CHECK(into.weight == std::vector<float>{1});
 }
 
 TEST_CASE("classes with lists of members rename them as in a path") {
   const auto old = some_layer();
   after::hidden_layer into;
-  tests::kept(cairn::detail::describe(old)).load(into);
+  tests::kept(old).load(into);
   CHECK(into.weight() == old.w);
   CHECK(into.id() == old.id);
   struct flat {
@@ -406,7 +388,7 @@ TEST_CASE("classes with lists of members rename them as in a path") {
     float rate = 6;
   };
   derived now;
-  tests::kept(cairn::detail::describe(flat{})).load(now);
+  tests::kept(flat{}).load(now);
   CHECK(now.id == 5);
   CHECK(now.rate == 6);
 }
@@ -414,14 +396,14 @@ TEST_CASE("classes with lists of members rename them as in a path") {
 TEST_CASE("a class is migrated after its parts") {
   const std::vector<old_outer> old{{{1}, {{{2}, {3}}}, 4}, {{5}, {{{6}, {7}}}, 8}};
   std::vector<new_outer> now;
-  tests::kept(cairn::detail::describe(old)).load(now);
+  tests::kept(old).load(now);
   REQUIRE(now.size() == 2);
   CHECK(now[1].inner.a2 == 10);
   CHECK(now[0].two[1].a2 == 6);
   CHECK(now[1].two[0].a2 == 12);
   CHECK(now[1].b2 == 24);
   new_outer one;
-  tests::kept(cairn::detail::describe(old[0])).load(one);
+  tests::kept(old[0]).load(one);
   CHECK(one.two[1].a2 == 6);
   CHECK(one.b2 == 12);
 }
@@ -431,12 +413,12 @@ TEST_CASE("large vectors of objects of an older version are migrated") {
   for (auto& each : old) each = some_row();
   for (const std::size_t size : {0U, 5U, 40'000U}) {
     std::vector<after::row> now(size);
-    tests::kept(cairn::detail::describe(old)).load(now);
+    tests::kept(old).load(now);
     REQUIRE(now.size() == old.size());
     for (std::size_t i = 0; i < old.size(); ++i) REQUIRE(follows(old[i], now[i]));
   }
   std::vector<after::row> now(3);
-  tests::kept(cairn::detail::describe(std::vector<before::row>{})).load(now);
+  tests::kept(std::vector<before::row>{}).load(now);
   CHECK(now.empty());
 }
 
@@ -455,7 +437,7 @@ TEST_CASE("an array that may move while its object is migrated must not be used 
   CHECK_THAT(refusal(old, into), ContainsSubstring("view refers to elements of model,"));
   std::vector<float> own{0, 0};
   into.view = {own.data(), {2}, {}};
-  tests::kept(cairn::detail::describe(old)).load(into);
+  tests::kept(old).load(into);
   CHECK(own == std::vector<float>{8, 9});
   CHECK(follows(old.model, into.model));
 }

@@ -2,8 +2,6 @@
 // A program of which no unit includes cairn/encode/lc.hpp.
 #include "cairn/encode/choice.hpp"
 
-#include <vector>
-
 #include "cairn/load.hpp"
 #include "catch.hpp"
 #include "store/sample.hpp"

@@ -4,10 +4,6 @@
 
 #include <cereal/archives/binary.hpp>
 
-#include <random>
-#include <sstream>
-#include <string>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/eigen/sparse.hpp"
 
-#include <complex>
-#include <cstdint>
-#include <functional>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "cairn/adapters/eigen.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
@@ -70,8 +63,8 @@ TEST_CASE("eigen: sparse matrices and vectors come back, compressed or not, into
 
 TEST_CASE("eigen: the same sparse matrix has the same bytes, compressed or not") {
   std::mt19937 random(1), again(1);
-  const tests::kept one(cairn::detail::describe(random_matrix<by_columns>(6, 4, random, true)));
-  const tests::kept two(cairn::detail::describe(random_matrix<by_columns>(6, 4, again, false)));
+  const tests::kept one(random_matrix<by_columns>(6, 4, random, true));
+  const tests::kept two(random_matrix<by_columns>(6, 4, again, false));
   CHECK(one == two);
   CHECK(one.paths() == "data indices indptr row_major shape");
 }
@@ -99,7 +92,7 @@ TEST_CASE("eigen: arrays that are no sparse matrix are refused before anything i
   REQUIRE(original.a.nonZeros() > 4);
 
   const auto refuses = [&](const std::string& path, const std::function<void(std::int32_t*, std::size_t)>& change) {
-    tests::kept kept(cairn::detail::describe(original));
+    tests::kept kept(original);
     auto& bytes = kept.bytes.at(path);
     change(reinterpret_cast<std::int32_t*>(bytes.data()), bytes.size() / 4);
     state into;
@@ -108,7 +101,7 @@ TEST_CASE("eigen: arrays that are no sparse matrix are refused before anything i
       FAIL("loaded");
     } catch (const cairn::error& cause) {
       CHECK(cause.code() == cairn::errc::mismatch);
-      CHECK_THAT(cause.what(), Catch::Matchers::ContainsSubstring("has arrays in the checkpoint that are not those"));
+      CHECK_THAT(cause.what(), ContainsSubstring("has arrays in the checkpoint that are not those"));
     }
     CHECK(into.first.size() == 0);
     CHECK(into.a.size() == 0);
@@ -142,9 +135,8 @@ TEST_CASE("eigen: another storage order is refused") {
   struct {
     Eigen::SparseMatrix<float, Eigen::RowMajor> m;
   } rows;
-  const tests::kept kept(cairn::detail::describe(original));
-  CHECK_THROWS_WITH(kept.load(rows),
-                    Catch::Matchers::ContainsSubstring("m in kept: a sparse matrix that is stored by columns"));
+  const tests::kept kept(original);
+  CHECK_THROWS_WITH(kept.load(rows), ContainsSubstring("m in kept: a sparse matrix that is stored by columns"));
 }
 
 TEST_CASE("eigen: a sparse matrix that could not be loaded is not saved") {
@@ -153,6 +145,5 @@ TEST_CASE("eigen: a sparse matrix that could not be loaded is not saved") {
   m.outerIndexPtr()[1] = 2;
   m.innerIndexPtr()[0] = 3;
   m.innerIndexPtr()[1] = 1;
-  CHECK_THROWS_WITH(cairn::detail::describe(m),
-                    Catch::Matchers::ContainsSubstring("value: a sparse matrix whose inner indices"));
+  CHECK_THROWS_WITH(cairn::detail::describe(m), ContainsSubstring("value: a sparse matrix whose inner indices"));
 }

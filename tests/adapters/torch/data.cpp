@@ -3,13 +3,7 @@
 
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "cairn/adapters/torch/optimizer.hpp"
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -32,7 +26,7 @@ std::vector<std::size_t> rest_of(Sampler& sampler) {
 template <class Sampler>
 void goes_on(Sampler original, Sampler fresh) {
   static_cast<void>(original.next(4));
-  tests::kept(cairn::detail::describe(original)).load(fresh);
+  tests::kept(original).load(fresh);
   const auto rest = rest_of(original);
   CHECK_FALSE(rest.empty());
   CHECK(rest_of(fresh) == rest);
@@ -46,13 +40,13 @@ TEST_CASE("torch: generators go on with the same numbers") {
   CHECK(tests::comes_back(original, fresh));
   CHECK(torch::randn({100}, original).equal(torch::randn({100}, fresh)));
   CHECK(sample::failure_of([&] { static_cast<void>(cairn::detail::describe(null)); }).code == cairn::errc::invalid);
-  const tests::kept stored(cairn::detail::describe(original));
+  const tests::kept stored(original);
   CHECK(sample::failure_of([&] { stored.load(null); }).code == cairn::errc::invalid);
 
   // libtorch's own, through a handle
   torch::manual_seed(5);
   at::Generator own = at::detail::getDefaultCPUGenerator();
-  const tests::kept before(cairn::detail::describe(own));
+  const tests::kept before(own);
   const auto numbers = torch::rand({10});
   before.load(own);
   CHECK(torch::rand({10}).equal(numbers));
@@ -60,9 +54,9 @@ TEST_CASE("torch: generators go on with the same numbers") {
 
 TEST_CASE("torch: bytes that are no state of a generator are refused, and it stays as it was") {
   at::Generator original = at::detail::createCPUGenerator(3);
-  const tests::kept before(cairn::detail::describe(original));
+  const tests::kept before(original);
   for (const bool is_short : {true, false}) {
-    tests::kept stored(cairn::detail::describe(original));
+    tests::kept stored(original);
     auto& leaf = stored.contents.leaves.front();
     auto& bytes = stored.bytes.at(leaf.path);
     if (is_short) {
@@ -73,7 +67,7 @@ TEST_CASE("torch: bytes that are no state of a generator are refused, and it sta
     }
     const auto failure = sample::failure_of([&] { stored.load(original); });
     CHECK(failure.code == cairn::errc::mismatch);
-    CHECK(tests::kept(cairn::detail::describe(original)) == before);
+    CHECK(tests::kept(original) == before);
   }
 }
 
@@ -91,7 +85,7 @@ TEST_CASE("torch: samplers go on where they were") {
 
 TEST_CASE("torch: an order that is not one of the sampler's samples is refused") {
   torch::data::samplers::RandomSampler original(6), longer(7);
-  tests::kept stored(cairn::detail::describe(original));
+  tests::kept stored(original);
   CHECK(sample::failure_of([&] { stored.load(longer); }).code == cairn::errc::mismatch);
   for (auto& [path, bytes] : stored.bytes)
     if (path.find("indices") != std::string::npos) bytes[1] = std::byte{1};
@@ -103,8 +97,8 @@ TEST_CASE("torch: an order that is not one of the sampler's samples is refused")
 TEST_CASE("torch: a position that a sampler cannot have is refused") {
   using namespace torch::data::samplers;
   const auto refuses = [](auto sampler, const std::string& name, unsigned char position) {
-    tests::kept stored(cairn::detail::describe(sampler));
-    const tests::kept before(cairn::detail::describe(sampler));
+    tests::kept stored(sampler);
+    const tests::kept before(sampler);
     auto is_found = false;
     for (auto& [path, bytes] : stored.bytes) {
       if (!path.ends_with(name)) continue;
@@ -115,7 +109,7 @@ TEST_CASE("torch: a position that a sampler cannot have is refused") {
     const auto failure = sample::failure_of([&] { stored.load(sampler); });
     CHECK(failure.code == cairn::errc::mismatch);
     CHECK_FALSE(failure.state_changed);
-    CHECK(tests::kept(cairn::detail::describe(sampler)) == before);
+    CHECK(tests::kept(sampler) == before);
   };
   refuses(RandomSampler(6), "index", 7);
   refuses(SequentialSampler(6), "index", 7);
@@ -131,8 +125,7 @@ TEST_CASE("torch: a position that a sampler cannot have is refused") {
   CHECK(sample::failure_of([&] { longer.load(stream); }).code == cairn::errc::mismatch);
   SequentialSampler other(6);
   const RandomSampler random(6);
-  CHECK(sample::failure_of([&] { tests::kept(cairn::detail::describe(random)).load(other); }).code ==
-        cairn::errc::mismatch);
+  CHECK(sample::failure_of([&] { tests::kept(random).load(other); }).code == cairn::errc::mismatch);
 }
 
 TEST_CASE("torch: samplers of other libraries are not taken for libtorch's") {

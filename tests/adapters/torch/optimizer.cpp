@@ -3,13 +3,7 @@
 
 #include <torch/torch.h>
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "cairn/adapters/torch/module.hpp"
-#include "cairn/state/describe.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -89,10 +83,10 @@ TEST_CASE("torch: training goes on bit for bit from the state of every optimizer
     optimizers::trainer original(make), fresh(make), used(make);
     for (int i = 0; i < 3; ++i) original.step(i);
     for (int i = 0; i < 5; ++i) used.step(-i);
-    const tests::kept stored(cairn::detail::describe(original));
+    const tests::kept stored(original);
     for (auto* other : {&fresh, &used}) {
       stored.load(*other);
-      CHECK(tests::kept(cairn::detail::describe(*other)) == stored);
+      CHECK(tests::kept(*other) == stored);
     }
     for (int i = 3; i < 6; ++i)
       for (auto* each : {&original, &fresh, &used}) each->step(i);
@@ -105,7 +99,7 @@ TEST_CASE("torch: an optimizer that has not made a step takes the states away fr
   for (const auto& [name, make] : optimizers::all()) {
     INFO(name);
     optimizers::trainer original(make), used(make);
-    const tests::kept stored(cairn::detail::describe(original));
+    const tests::kept stored(original);
     for (int i = 0; i < 3; ++i) used.step(i);
     stored.load(used);
     CHECK(used.opt->state().size() == original.opt->state().size());  // Adagrad makes its states at once
@@ -117,7 +111,7 @@ TEST_CASE("torch: an optimizer that has not made a step takes the states away fr
 TEST_CASE("torch: the paths of an optimizer") {
   optimizers::trainer original(optimizers::in_groups);
   original.step(1);
-  const auto paths = ' ' + tests::kept(cairn::detail::describe(original)).paths() + ' ';
+  const auto paths = ' ' + tests::kept(original).paths() + ' ';
   for (const auto* each : {"opt.kind", "opt.param_groups.0.lr", "opt.param_groups.1.betas.0", "opt.params.1",
                            "opt.state.0.exp_avg", "opt.state.3.step", "opt.state_numbers"})
     CHECK(paths.find(' ' + std::string(each) + ' ') != std::string::npos);
@@ -140,25 +134,24 @@ TEST_CASE("torch: the options of a checkpoint are loaded") {
   optimizers::trainer original(optimizers::in_groups), other(optimizers::in_groups);
   original.opt->param_groups()[0].options().set_lr(0.125);
   original.step(1);
-  tests::kept(cairn::detail::describe(original)).load(other);
+  tests::kept(original).load(other);
   CHECK(other.opt->param_groups()[0].options().get_lr() == 0.125);
   CHECK(other.opt->param_groups()[1].options().get_lr() == 0.01);
 }
 
 TEST_CASE("torch: an optimizer of another type, or with other groups, is refused and stays as it was") {
-  using Catch::Matchers::ContainsSubstring;
   using namespace torch::optim;
   optimizers::trainer original(optimizers::with<Adam>(AdamOptions(0.02)));
   original.step(1);
-  const tests::kept stored(cairn::detail::describe(original));
+  const tests::kept stored(original);
   const auto refused = [&](const optimizers::make_optimizer& make, const std::string& a, const std::string& b) {
     optimizers::trainer other(make);
     other.step(2);
-    const tests::kept before(cairn::detail::describe(other));
+    const tests::kept before(other);
     const auto failure = sample::failure_of([&] { stored.load(other); });
     CHECK(failure.code == cairn::errc::mismatch);
     CHECK_THAT(failure.sentence, ContainsSubstring(a) && ContainsSubstring(b));
-    CHECK(tests::kept(cairn::detail::describe(other)) == before);
+    CHECK(tests::kept(other) == before);
   };
   refused(optimizers::with<SGD>(SGDOptions(0.1)), "opt.kind",
           "is an optimizer Adam in the checkpoint and SGD in the state");
@@ -197,7 +190,7 @@ TEST_CASE("torch: parameters of other shapes or in another order are refused, co
   };
   auto original = optimizer_of({torch::rand({2, 3}), torch::rand({4})});
   auto other = optimizer_of({torch::rand({4}), torch::rand({2, 3})});
-  const auto failure = sample::failure_of([&] { tests::kept(cairn::detail::describe(original)).load(other); });
+  const auto failure = sample::failure_of([&] { tests::kept(original).load(other); });
   CHECK(failure.code == cairn::errc::mismatch);
   CHECK(failure.says("parameter 0 of shape [2, 3] in the checkpoint and [4] in the state"));
 
@@ -259,7 +252,7 @@ TEST_CASE("torch: classes derived from libtorch's optimizers lose nothing") {
 
 TEST_CASE("torch: a filter that leaves the optimizer out leaves its states as they are") {
   optimizers::trainer original(optimizers::in_groups), used(optimizers::in_groups);
-  const tests::kept stored(cairn::detail::describe(original));
+  const tests::kept stored(original);
   for (int i = 0; i < 3; ++i) used.step(i);
   cairn::detail::match_options options;
   options.filter = [](std::string_view path) { return path.starts_with("model."); };
@@ -269,14 +262,14 @@ TEST_CASE("torch: a filter that leaves the optimizer out leaves its states as th
   used.step(1);
   optimizers::trainer fresh(optimizers::in_groups);
   options.filter = [](std::string_view path) { return !path.starts_with("opt.state."); };
-  tests::kept(cairn::detail::describe(used)).load(fresh, options);
+  tests::kept(used).load(fresh, options);
   CHECK_NOTHROW(fresh.step(1));  // the load has made no state without tensors
 }
 
 TEST_CASE("torch: damaged numbers of states and optimizers of other libraries are errors") {
   optimizers::trainer original(optimizers::in_groups), other(optimizers::in_groups);
   original.step(1);
-  tests::kept stored(cairn::detail::describe(original));
+  tests::kept stored(original);
   auto& numbers = stored.bytes.at("opt.state_numbers");
   REQUIRE(numbers.size() >= 8);
   numbers[0] = std::byte{200};

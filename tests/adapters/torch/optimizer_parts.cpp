@@ -3,8 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <string>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 
@@ -12,7 +10,7 @@ namespace optimizer_parts {
 
 template <class Part>
 std::string names_of(const Part& part) {
-  return tests::kept(cairn::detail::describe(part)).paths();
+  return tests::kept(part).paths();
 }
 
 }  // namespace optimizer_parts

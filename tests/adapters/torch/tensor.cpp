@@ -3,12 +3,6 @@
 
 #include <torch/torch.h>
 
-#include <cstring>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -102,7 +96,7 @@ TEST_CASE(
 }
 
 TEST_CASE("torch: a parameter keeps its shape, all tensors their type") {
-  const tests::kept stored(cairn::detail::describe(tensors::state{torch::ones({5, 3})}));
+  const tests::kept stored(tensors::state{torch::ones({5, 3})});
   tensors::state parameter{torch::zeros({2, 2}, torch::requires_grad())},
       whole_numbers{torch::zeros({5, 3}, torch::kLong)};
   for (auto* each : {&parameter, &whole_numbers}) {
@@ -136,7 +130,6 @@ TEST_CASE("torch: sequences and maps of tensors grow") {
 }
 
 TEST_CASE("torch: tensors that are not arrays in memory are refused with advice") {
-  using Catch::Matchers::ContainsSubstring;
   CHECK_THAT(tensors::problem_of(torch::eye(3).to_sparse()),
              ContainsSubstring("tensor") && ContainsSubstring("to_dense()"));
   CHECK_THAT(tensors::problem_of(torch::empty({3}, torch::kMeta)), ContainsSubstring("meta"));
@@ -162,7 +155,7 @@ TEST_CASE("torch: tensors on a device are copied by its functions") {
         .target_device(c10::Device(c10::DeviceType::XLA, 0))
         .make_tensor();
   };
-  const tests::kept stored(cairn::detail::describe(tensors::state{at(a)}));
+  const tests::kept stored(tensors::state{at(a)});
   CHECK(copies == 1);
   tensors::state host;
   stored.load(host);

@@ -4,17 +4,7 @@
 // by bit.
 #include "cairn/checkpointer.hpp"
 
-#include <chrono>
-#include <cstdio>
-#include <filesystem>
-#include <optional>
-#include <random>
-#include <string>
-#include <vector>
-
-#include "cairn/merge.hpp"
 #include "catch.hpp"
-#include "chain.hpp"
 #include "durability/filesystems/recorded_disk.hpp"
 #include "durability/scenarios.hpp"
 

@@ -7,24 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <cstdint>
-#include <cstdio>
-#include <filesystem>
-#include <map>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include "cairn/merge.hpp"
 #include "catch.hpp"
 #include "durability/filesystems/host.hpp"
 #include "durability/filesystems/lying.hpp"

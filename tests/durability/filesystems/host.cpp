@@ -5,14 +5,10 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <functional>
-#include <stdexcept>
-
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "store/sample.hpp"
+#include "standard.hpp"
 
 namespace filesystems {
 

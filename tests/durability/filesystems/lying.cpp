@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "durability/filesystems/lying.hpp"
+#include "standard.hpp"
 
 #define FUSE_USE_VERSION 35
 #include <fuse_lowlevel.h>
@@ -11,14 +12,6 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cstddef>
-#include <map>
-#include <memory>
-#include <new>
-#include <stdexcept>
-#include <utility>
 
 namespace filesystems {
 

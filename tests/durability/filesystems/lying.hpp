@@ -3,13 +3,8 @@
 // lies are switches.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <string_view>
-
 #include "durability/filesystems/fuse_server.hpp"
+#include "standard.hpp"
 
 namespace filesystems {
 

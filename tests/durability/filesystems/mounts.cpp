@@ -10,13 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <stdexcept>
-#include <utility>
-
 #include "cairn/system/posix.hpp"
+#include "standard.hpp"
 
 namespace filesystems {
 

@@ -7,16 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <exception>
-#include <filesystem>
 #include <iostream>
-#include <string>
 
 #include "durability/filesystems/lying.hpp"
-#include "durability/filesystems/mounts.hpp"
 #include "store/sample.hpp"
+#include "standard.hpp"
 
 namespace {
 

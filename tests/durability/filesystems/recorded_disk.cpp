@@ -9,15 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <new>
-#include <stdexcept>
-#include <utility>
-
 #include "store/sample.hpp"
+#include "standard.hpp"
 
 namespace filesystems {
 

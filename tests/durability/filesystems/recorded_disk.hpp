@@ -3,16 +3,8 @@
 // dm-log-writes does; and the disks that a crash of the machine can leave.
 #pragma once
 
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <vector>
-
 #include "durability/filesystems/fuse_server.hpp"
+#include "standard.hpp"
 
 namespace filesystems {
 

@@ -6,14 +6,6 @@
 
 #include <sys/wait.h>
 
-#include <cerrno>
-#include <cstdint>
-#include <cstdio>
-#include <filesystem>
-#include <optional>
-#include <random>
-#include <string>
-
 #include "catch.hpp"
 #include "durability/filesystems/lying.hpp"
 #include "durability/scenarios.hpp"
@@ -44,6 +36,16 @@ class network {
   sample::scratch scratch_{sample::in_memory()};
   std::optional<filesystems::lying_mount> mount_;
 };
+
+/// Null, with a warning, where there cannot be one.
+std::unique_ptr<network> make_network() {
+  try {
+    return std::make_unique<network>();
+  } catch (const filesystems::unavailable& cause) {
+    WARN(cause.reason);
+    return nullptr;
+  }
+}
 
 /// An error of the server, in words.
 struct fault {
@@ -129,12 +131,8 @@ constexpr const char* scenarios[] = {"first", "replace", "delta", "merge", "prun
 }  // namespace
 
 TEST_CASE("a server's error in any request of a save") {
-  std::optional<network> there;
-  try {
-    there.emplace();
-  } catch (const filesystems::unavailable& cause) {
-    SKIP(cause.reason);
-  }
+  const auto there = make_network();
+  if (!there) SKIP("no network");
   auto& how = there->how();
   const std::uint64_t step = durability::is_long() ? 1 : 83;
   std::size_t runs = 0, met = 0, wrong = 0;
@@ -166,12 +164,8 @@ TEST_CASE("a server's error in any request of a save") {
 }
 
 TEST_CASE("a bad sector on a server: the older checkpoint is restored, and the damaged one is named") {
-  std::optional<network> there;
-  try {
-    there.emplace();
-  } catch (const filesystems::unavailable& cause) {
-    SKIP(cause.reason);
-  }
+  const auto there = make_network();
+  if (!there) SKIP("no network");
   std::mt19937 random(4);
   cairn::checkpointer run(there->root(), {.threads = 1});
   std::uint64_t bytes = 0;
@@ -190,12 +184,8 @@ TEST_CASE("a bad sector on a server: the older checkpoint is restored, and the d
 }
 
 TEST_CASE("a server that is full when files are closed or flushed: the save fails, and nothing else") {
-  std::optional<network> there;
-  try {
-    there.emplace();
-  } catch (const filesystems::unavailable& cause) {
-    SKIP(cause.reason);
-  }
+  const auto there = make_network();
+  if (!there) SKIP("no network");
   const bool durable = GENERATE(true, false);
   std::mt19937 random(4);
   auto state = chain::start(random, 5000);

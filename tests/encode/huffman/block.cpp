@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/block.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::huffman;
@@ -40,66 +35,7 @@ bool decodes(std::span<const std::byte> in, bytes& out) {
   return good;
 }
 
-bool round_trips(const bytes& in) {
-  bytes back(in.size());
-  return decodes(encoded(in), back) && back == in;
-}
-
 }  // namespace
-
-TEST_CASE("a block comes back, and is never much longer") {
-  std::mt19937_64 random(1);
-  for (std::size_t n = 0; n <= 300; ++n)
-    for (int round = 0; round < 4; ++round) REQUIRE(round_trips(random_bytes(random, n)));
-  for (int round = 0; round < 150; ++round) {
-    const auto in = random_bytes(random, random() % 100000);
-    REQUIRE(encoded(in).size() <= in.size() + 16);
-    REQUIRE(round_trips(in));
-  }
-  REQUIRE(round_trips(random_bytes(random, (std::size_t{1} << 21) + 7)));
-}
-
-TEST_CASE("blocks that almost pay and those that just do") {
-  // Two kinds of bytes at the turn from stored to coded, at all short lengths.
-  for (std::size_t n = 1; n < 200; ++n)
-    for (std::size_t kinds = 1; kinds < 20; ++kinds) {
-      bytes in(n);
-      for (std::size_t i = 0; i < n; ++i) in[i] = static_cast<std::byte>(i % kinds * 13);
-      const auto block = encoded(in);
-      REQUIRE(block.size() <= n + 1);
-      REQUIRE(round_trips(in));
-    }
-}
-
-TEST_CASE("incompressible bytes are stored") {
-  std::mt19937_64 random(2);
-  for (const std::size_t n : {0U, 1U, 2U, 17U, 1000U, 70000U}) {
-    bytes in(n);
-    for (auto& byte : in) byte = static_cast<std::byte>(random());
-    if (n == 2) in[1] = ~in[0];
-    const auto block = encoded(in);
-    CHECK(block.size() == (n == 1 ? 2 : n + 1));
-    CHECK(round_trips(in));
-  }
-}
-
-TEST_CASE("a byte repeated takes two bytes") {
-  for (const std::size_t n : {1U, 2U, 1000U, 3000000U}) {
-    const bytes in(n, std::byte{0xC3});
-    CHECK(encoded(in).size() == 2);
-    CHECK(round_trips(in));
-  }
-}
-
-TEST_CASE("who has counted need not count again") {
-  std::mt19937_64 random(3);
-  for (int round = 0; round < 50; ++round) {
-    const auto in = random_bytes(random, random() % 5000);
-    bytes out(block_bound(in.size()));
-    out.resize(encode_block(in, count_bytes(in), out));
-    CHECK(out == encoded(in));
-  }
-}
 
 TEST_CASE("packed symbols of two bits, block by block, cost little more than their entropy") {
   // .90 .05 .03 .02, four a byte: 0.6179 bits each.

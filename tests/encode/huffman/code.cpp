@@ -2,11 +2,6 @@
 #include "cairn/encode/huffman/code.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::huffman;
@@ -33,8 +28,6 @@ std::uint64_t kraft(const code_lengths& lengths) {
     if (length != 0) sum += std::uint64_t{4096} >> length;
   return sum;
 }
-
-}  // namespace
 
 TEST_CASE("every symbol that occurs gets a code, the codes are complete, and rarer symbols do not have shorter ones") {
   std::mt19937_64 random(1);
@@ -238,8 +231,6 @@ TEST_CASE("every byte is counted once") {
     REQUIRE(count_bytes(std::span(bytes).subspan(offset)) == expected);
   }
 }
-
-namespace {
 
 using weights = std::vector<std::uint64_t>;
 

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/decoder.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 

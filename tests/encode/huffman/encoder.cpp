@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/huffman/encoder.hpp"
 
-#include <algorithm>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 #include "cairn/encode/huffman/counts.hpp"
 

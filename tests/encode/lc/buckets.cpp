@@ -3,12 +3,6 @@
 #include "cairn/encode/lc/survey.hpp"
 #include "cairn/encode/lc/quantize.hpp"
 
-#include <limits>
-#include <map>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "cairn/encode/lc/elements.hpp"
 #include "catch.hpp"
 
@@ -25,8 +19,6 @@ std::vector<bucket> buckets_of(const std::vector<float>& delta) {
   return table.buckets();
 }
 
-}  // namespace
-
 TEST_CASE("lc/buckets: the published example") {
   const auto buckets = buckets_of(example);
   REQUIRE(buckets.size() == 5);
@@ -37,16 +29,16 @@ TEST_CASE("lc/buckets: the published example") {
   REQUIRE(values.size() == expected.size());
   auto at = values.begin();
   for (const auto& [value, count] : expected) {
-    CHECK(at->first == Catch::Approx(value).epsilon(1e-6));
+    CHECK(at->first == Approx(value).epsilon(1e-6));
     CHECK(at->second == count);
     ++at;
   }
 
   const auto chosen = promote(buckets, promotion::magnitude, 3);
   REQUIRE(chosen.size() == 3);
-  CHECK(chosen[0].value == Catch::Approx(0.79));
-  CHECK(chosen[1].value == Catch::Approx(-0.48));
-  CHECK(chosen[2].value == Catch::Approx(0.44));
+  CHECK(chosen[0].value == Approx(0.79));
+  CHECK(chosen[1].value == Approx(-0.48));
+  CHECK(chosen[2].value == Approx(0.44));
 
   std::map<bucket_key, std::size_t> symbols;
   for (std::size_t s = 0; s < 3; ++s) symbols[chosen[s].key] = s + 1;
@@ -89,8 +81,6 @@ TEST_CASE("lc/buckets: symbols go by exponent, the positive one first") {
   sort_by_exponent(chosen);
   CHECK(chosen == std::vector<promoted>{{120, 1}, {256 + 120, -1}, {119, 1}, {256 + 119, -1}});
 }
-
-namespace {
 
 /// Deltas over zeros.
 delta_view view_of(const std::vector<float>& values, const std::vector<float>& zeros) {

@@ -2,18 +2,10 @@
 // Leaves that change from checkpoint to checkpoint, and the lossy codec's step in a few plain loops.
 #pragma once
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <limits>
-#include <map>
-#include <random>
-#include <vector>
-
 #include "cairn/core/float_types.hpp"
 #include "cairn/encode/lc.hpp"
 #include "cairn/encode/lossless.hpp"
+#include "standard.hpp"
 
 namespace deltas {
 

@@ -2,68 +2,12 @@
 #include "cairn/encode/lc/payload.hpp"
 #include "cairn/encode/lc/block_code.hpp"
 
-#include <random>
-
 #include "cairn/encode/code_table_text.hpp"
 #include "catch.hpp"
 
 using namespace cairn;
 using namespace cairn::detail::lc;
 using namespace cairn::detail;
-
-TEST_CASE("lc/payload: numbers come back, and none is read that is not there") {
-  std::mt19937_64 random(1);
-  for (int round = 0; round < 2000; ++round) {
-    const std::uint64_t number = random() >> (1 + round % 63);
-    byte_writer out;
-    out.put_number(number);
-    byte_reader in(out.bytes());
-    CHECK(in.take_number() == number);
-    CHECK(in.good());
-    CHECK(in.rest().empty());
-    byte_reader cut(out.bytes().first(out.bytes().size() - 1));
-    static_cast<void>(cut.take_number());
-    CHECK(!cut.good());
-  }
-  const std::vector<std::byte> endless(20, std::byte{0xFF});
-  byte_reader in(endless);
-  static_cast<void>(in.take_number());
-  CHECK(!in.good());
-  CHECK(in.take(1).empty());
-}
-
-TEST_CASE("lc/payload: headers of steps come back") {
-  for (const unsigned bits : {2U, 3U})
-    for (const auto delta : {delta_kind::difference, delta_kind::ratio})
-      for (const auto kind : {step_code::kind::none, step_code::kind::within, step_code::kind::by_id}) {
-        step_header step;
-        step.bits = bits;
-        step.symbols = bits;
-        for (std::size_t s = 1; s <= bits; ++s) step.table.values[s] = 8.0F * static_cast<float>(s);
-        step.delta = delta;
-        step.code.stored = kind;
-        step.code.lengths[3] = step.code.lengths[200] = 1;
-        step.code.id = 42;
-        byte_writer out;
-        put_step_header(out, step);
-        CHECK(out.bytes().size() <= headers_bound);
-        byte_reader in(out.bytes());
-        const auto read = take_step_header(in);
-        REQUIRE(read);
-        CHECK(in.rest().empty());
-        CHECK(read->bits == bits);
-        CHECK(read->symbols == bits);
-        CHECK(read->delta == step.delta);
-        for (std::size_t s = 0; s < 8; ++s) CHECK(read->table.values[s] == step.table.values[s]);
-        CHECK(read->code.stored == kind);
-        if (kind == step_code::kind::within) CHECK(read->code.lengths == step.code.lengths);
-        if (kind == step_code::kind::by_id) CHECK(read->code.id == 42);
-        for (std::size_t length = 0; length < out.bytes().size(); ++length) {
-          byte_reader cut(out.bytes().first(length));
-          CHECK(!take_step_header(cut));
-        }
-      }
-}
 
 TEST_CASE("lc/payload: a header with a flag that no version writes is malformed") {
   for (const unsigned flags : {1U, 3U, 5U, 6U, 7U, 9U, 16U, 128U}) {
@@ -73,23 +17,6 @@ TEST_CASE("lc/payload: a header with a flag that no version writes is malformed"
     byte_reader in(long_enough);
     CHECK(!take_step_header(in));
   }
-}
-
-TEST_CASE("lc/payload: steps are found in order") {
-  const auto all_there = [](std::span<const std::byte>) {};
-  byte_writer out;
-  put_payload_header(out, 3, last_version);
-  const std::vector<std::byte> some(200, std::byte{1}), last(5, std::byte{2});
-  out.put_number(some.size());
-  out.put(some);
-  out.put_number(0);
-  out.put(last);
-  std::vector<std::size_t> sizes;
-  CHECK(for_each_step(out.bytes(), all_there, [&](std::span<const std::byte> step) { sizes.push_back(step.size()); }));
-  CHECK(sizes == std::vector<std::size_t>{200, 0, 5});
-  CHECK(!for_each_step(out.bytes().first(100), all_there, [](auto) {}));
-  CHECK(!for_each_step(out.bytes().subspan(1), all_there, [](auto) {}));
-  CHECK(!for_each_step({}, all_there, [](auto) {}));
 }
 
 namespace {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless/block.hpp"
 
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::lossless;

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/lossless/plan.hpp"
 
-#include <cmath>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::lossless;
@@ -47,15 +43,15 @@ TEST_CASE("a plan knows about how many bits its sample takes") {
     const auto plan = plan_block(elements_of(type, values));
     return static_cast<double>(plan.bits) / static_cast<double>(plan.sample_bits);
   };
-  CHECK(part(cairn::dtype::f32, gaussian(0)) == Catch::Approx(0.83).margin(0.01));
+  CHECK(part(cairn::dtype::f32, gaussian(0)) == Approx(0.83).margin(0.01));
   CHECK(part(cairn::dtype::f32, gaussian(10)) == 0);
-  CHECK(part(cairn::dtype::f32, gaussian(5)) == Catch::Approx(0.83 / 2 + 1 / 32.0).margin(0.03));
+  CHECK(part(cairn::dtype::f32, gaussian(5)) == Approx(0.83 / 2 + 1 / 32.0).margin(0.03));
   std::mt19937 random(3);
   std::vector<std::uint32_t> integers(count);
   for (auto& each : integers) each = static_cast<std::uint32_t>(random());
   CHECK(part(cairn::dtype::u32, integers) == 1);
   for (auto& each : integers) each &= 0xF0FFFFFF;
-  CHECK(part(cairn::dtype::u32, integers) == Catch::Approx(28 / 32.0).margin(0.01));
+  CHECK(part(cairn::dtype::u32, integers) == Approx(28 / 32.0).margin(0.01));
 }
 
 TEST_CASE("the logarithm in integers is within 0.01 of the real one") {
@@ -76,11 +72,11 @@ TEST_CASE("bits per byte are the entropy, at least one and at most eight") {
   counts[6] = 1;
   CHECK(bits(counts, 1001) == 1);
   counts[6] = 1000;
-  CHECK(bits(counts, 2000) == Catch::Approx(1).margin(0.02));
+  CHECK(bits(counts, 2000) == Approx(1).margin(0.02));
   for (std::size_t s = 0; s < 16; ++s) counts[s] = 10'000;
-  CHECK(bits(counts, 160'000) == Catch::Approx(4).margin(0.02));
+  CHECK(bits(counts, 160'000) == Approx(4).margin(0.02));
   counts.fill(10'000);
-  CHECK(bits(counts, 2'560'000) == Catch::Approx(8).margin(0.02));
+  CHECK(bits(counts, 2'560'000) == Approx(8).margin(0.02));
 }
 
 TEST_CASE("a sample of random bytes is known for what it is") {
@@ -93,6 +89,6 @@ TEST_CASE("a sample of random bytes is known for what it is") {
       for (int b = 0; b < bytes; ++b) ++counts[random() % values];
       sum += bits(counts, bytes);
     }
-    CHECK(sum / samples == Catch::Approx(std::log2(values)).margin(0.05));
+    CHECK(sum / samples == Approx(std::log2(values)).margin(0.05));
   }
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/lc_kernels.hpp"
 
-#include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 using namespace cairn::detail::simd;
@@ -77,8 +68,6 @@ magnitudes reference_survey(const pair& x, std::size_t begin, std::size_t n, std
   return found;
 }
 
-}  // namespace
-
 TEST_CASE("buckets: deltas of any length") {
   const pair x(4300, 1, true);
   on_all_targets(all_buckets(), [&](const buckets_kernels& kernels, std::size_t n, std::size_t offset) {
@@ -144,8 +133,6 @@ TEST_CASE("buckets: sums of the squares of deltas have the same bits everywhere,
   });
 }
 
-namespace {
-
 /// Numbers of all kinds: near to each other, of other signs, zeros, denormals, infinities and NaN.
 pair any_pairs(std::size_t n) {
   pair made(n, 5, true);
@@ -173,8 +160,6 @@ bool reference_near(float u, float b) {
   const double quotient = static_cast<double>(b) / static_cast<double>(u);
   return std::isfinite(u) && std::isfinite(b) && quotient >= 0.5 && quotient <= 2;
 }
-
-}  // namespace
 
 TEST_CASE("ratios: differences of bits, and back") {
   const auto x = any_pairs(4300);
@@ -210,8 +195,6 @@ TEST_CASE("ratios: one element that is not near is found") {
   });
   CHECK(near > 100);
 }
-
-namespace {
 
 symbol_table table_for(std::uint32_t top, std::uint32_t symbols) {
   symbol_table table;

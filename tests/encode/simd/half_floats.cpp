@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/lc_kernels.hpp"
 
-#include <bit>
-#include <cmath>
-#include <cstring>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 #include "cairn/core/float_types.hpp"
 

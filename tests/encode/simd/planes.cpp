@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/lossless_kernels.hpp"
 
-#include <cstdint>
-#include <cstring>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/encode/simd/targets.hpp"
 
-#include <algorithm>
-#include <vector>
-
 #include <hwy/targets.h>
 
 #include "cairn/encode/simd/lc_kernels.hpp"

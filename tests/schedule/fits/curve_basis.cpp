@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/fit.hpp"
 
-#include <cmath>
-#include <random>
-
 #include "catch.hpp"
 
 namespace {
@@ -43,9 +40,9 @@ TEST_CASE("a curve is A h + floor at every step") {
       for (int k = 0; k < 5; ++k) {
         const double step = uniform(random, basis.first, 2 * basis.last);
         const double h = basis.at(basis.position_of(step), rate).h;
-        CHECK(curve.at(step) == Catch::Approx(a * h + floor).epsilon(1e-9).margin(1e-9));
+        CHECK(curve.at(step) == Approx(a * h + floor).epsilon(1e-9).margin(1e-9));
       }
-      CHECK(basis.at(basis.position_of(basis.first), rate).h == Catch::Approx(1));
+      CHECK(basis.at(basis.position_of(basis.first), rate).h == Approx(1));
     }
 }
 
@@ -56,8 +53,7 @@ TEST_CASE("a curve gives back its rates, seen from other steps too") {
       const auto basis = random_basis(shape, random);
       const auto rate = random_rates(basis, random);
       const auto again = basis.rates_of(basis.curve_of(2, basis.has_floor() ? 1 : 0, rate));
-      for (std::size_t k = 0; k < basis.rate_count(); ++k)
-        CHECK(again[k] == Catch::Approx(std::log(rate[k])).margin(1e-6));
+      for (std::size_t k = 0; k < basis.rate_count(); ++k) CHECK(again[k] == Approx(std::log(rate[k])).margin(1e-6));
     }
 }
 
@@ -89,7 +85,7 @@ TEST_CASE("slopes are those of h by the rates' logarithms") {
         more[k] *= std::exp(1e-5);
         less[k] *= std::exp(-1e-5);
         const double slope = (basis.at(where, more).h - basis.at(where, less).h) / 2e-5;
-        CHECK(basis.at(where, rate).slope[k] == Catch::Approx(slope).epsilon(1e-4).margin(1e-8));
+        CHECK(basis.at(where, rate).slope[k] == Approx(slope).epsilon(1e-4).margin(1e-8));
       }
     }
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/estimators.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "cairn/schedule/fits/fit.hpp"
 #include "catch.hpp"
 
@@ -176,8 +169,8 @@ TEST_CASE("spikes, NaN and infinity move a prediction by little") {
     }
     INFO(name(curve.shape));
     REQUIRE((clean.curve() && with.curve()));
-    CHECK(with.curve()->at(4000) == Catch::Approx(clean.curve()->at(4000)).epsilon(0.1));
-    CHECK(with.curve()->at(2000) == Catch::Approx(curve.at(2000)).epsilon(0.05));
+    CHECK(with.curve()->at(4000) == Approx(clean.curve()->at(4000)).epsilon(0.1));
+    CHECK(with.curve()->at(2000) == Approx(curve.at(2000)).epsilon(0.05));
   }
 }
 
@@ -231,14 +224,14 @@ TEST_CASE("losses at or below zero have no exponential, but may have one to a fl
   show(to_floor, 0, 2000, noisy(below, 0, 1));
   CHECK_FALSE(to_zero.curve());
   REQUIRE(to_floor.curve());
-  CHECK(to_floor.curve()->at(4000) == Catch::Approx(-1).epsilon(1e-3));
+  CHECK(to_floor.curve()->at(4000) == Approx(-1).epsilon(1e-3));
 }
 
 TEST_CASE("a loss that comes to zero and stays there is the curve to a floor of zero") {
   estimators::best_of best;
   show(best, 0, 3000, [](int step) { return step < 500 ? 2 * std::exp(-step / 60.0) : 0; });
   REQUIRE(best.curve());
-  CHECK(best.curve()->at(6000) == Catch::Approx(0).margin(1e-3));
+  CHECK(best.curve()->at(6000) == Approx(0).margin(1e-3));
 }
 
 TEST_CASE("where the loss begins to rise or becomes NaN, no curve is trusted") {
@@ -271,7 +264,7 @@ TEST_CASE("after a run went back the curve is that of what was before") {
   CHECK_FALSE(estimator.curve());
   show(estimator, 950, 1200, noisy(curve, 0.05, 2));
   REQUIRE(estimator.curve());
-  CHECK(estimator.curve()->at(2000) == Catch::Approx(0.3).epsilon(0.05));
+  CHECK(estimator.curve()->at(2000) == Approx(0.3).epsilon(0.05));
 }
 
 TEST_CASE("a run taken back is fitted again at once, and not while there is too little of it") {
@@ -283,7 +276,7 @@ TEST_CASE("a run taken back is fitted again at once, and not while there is too 
   CHECK_FALSE(estimator.curve());
   show(estimator, 4, 900, noisy(after, 0.01, 2));
   REQUIRE(estimator.curve());
-  CHECK(estimator.curve()->at(2000) == Catch::Approx(0.35).epsilon(0.02));
+  CHECK(estimator.curve()->at(2000) == Approx(0.35).epsilon(0.02));
 }
 
 TEST_CASE("fits are few: a curve stays the same until the steps have grown by a fifth") {
@@ -317,9 +310,9 @@ TEST_CASE("a scaled loss gives the scaled curve; scaled steps give the curve of 
     REQUIRE((plain.curve() && tiny.curve() && huge.curve() && wide.curve()));
     for (const double x : {0.0, 1000.0, 4000.0}) {
       const double expected = plain.curve()->at(x);
-      CHECK(tiny.curve()->at(x) == Catch::Approx(1e-30 * expected).epsilon(1e-3));
-      CHECK(huge.curve()->at(x) == Catch::Approx(1e30 * expected).epsilon(1e-3));
-      CHECK(wide.curve()->at(64 * x) == Catch::Approx(expected).epsilon(1e-9));
+      CHECK(tiny.curve()->at(x) == Approx(1e-30 * expected).epsilon(1e-3));
+      CHECK(huge.curve()->at(x) == Approx(1e30 * expected).epsilon(1e-3));
+      CHECK(wide.curve()->at(64 * x) == Approx(expected).epsilon(1e-9));
     }
   }
 }
@@ -356,7 +349,7 @@ TEST_CASE("a memory of other families gives the losses, and one that is not whol
   estimators::exponential_floor other;
   other.recall(memory);
   REQUIRE(other.curve());
-  CHECK(other.curve()->at(2000) == Catch::Approx(0.3).epsilon(0.05));
+  CHECK(other.curve()->at(2000) == Approx(0.3).epsilon(0.05));
 
   auto without_losses = memory, without_fits = memory;
   without_losses.erase("losses");

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/schedule/fits/loss_window.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "catch.hpp"
 
 namespace {
@@ -77,7 +71,7 @@ TEST_CASE("buckets hold all losses, whatever was merged") {
     double sum = 0;
     for (int i = 0; i < steps; ++i) sum += 1 / (i + 1.0);
     CHECK(count_of(window) == steps);
-    CHECK(sum_of(window) == Catch::Approx(sum));
+    CHECK(sum_of(window) == Approx(sum));
   }
 }
 
@@ -87,7 +81,7 @@ TEST_CASE("the scatter is that of the noise, without the trend, whatever was mer
   for (int i = 0; i < steps; ++i) window.observe(i, 1000 - 0.01 * i + (i % 2 == 0 ? 1 : -1));
   double scatter = 0;
   for (const auto& b : window.buckets()) scatter += b.scatter_sum;
-  CHECK(scatter / steps == Catch::Approx(2).epsilon(0.01));
+  CHECK(scatter / steps == Approx(2).epsilon(0.01));
 }
 
 TEST_CASE("the beginning stays fine, and no bucket takes a large share of the way") {
