@@ -396,6 +396,11 @@ int main(int argc, char** argv) {
     report.at_most("small.save_over_cereal", save, 2);
     report.at_most("small.load_over_cereal", load, 2);
     report.at_most("small.bytes_over_cereal", bytes, 1.1);
+    const auto engines = bench::measure_engines(dir.path(), 3 * options.count("reps"));
+    std::printf("4,096 mt19937: CPU time of a save %.1f ms, of a load %.1f ms\n\n", engines.save_seconds * 1e3,
+                engines.load_seconds * 1e3);
+    report.at_most("engines.save_over_words", engines.save_over_words, 3);
+    report.at_most("engines.load_over_words", engines.load_over_words, 6);
     report.print_figures();
     report.write_json(options.text("json"));
   } catch (const std::exception& failure) {

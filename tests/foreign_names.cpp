@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Functions in a user's namespace: argument-dependent look-up finds them if the library calls a function of that name
 // unqualified.
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stack>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/store/memory.hpp"
@@ -8,36 +20,188 @@
 
 namespace greedy {
 
-// Better matches than the library's own functions, and all deleted: GREEDY(a, b) is a function a, and GREEDY(b) once it
-// is looked at again.
-#define GREEDY(name, ...)         \
-  template <class... Types>       \
-  void name(Types&&...) = delete; \
-  __VA_OPT__(GREEDY_AGAIN AND()(__VA_ARGS__))
-#define GREEDY_AGAIN() GREEDY
-#define AND
-#define AGAIN(...) __VA_ARGS__
-#define AGAIN_8(...) AGAIN(AGAIN(AGAIN(AGAIN(AGAIN(AGAIN(AGAIN(AGAIN(__VA_ARGS__))))))))
-#define AGAIN_64(...) AGAIN_8(AGAIN_8(AGAIN_8(AGAIN_8(AGAIN_8(AGAIN_8(AGAIN_8(AGAIN_8(__VA_ARGS__))))))))
-#define AGAIN_512(...) AGAIN_64(AGAIN_64(AGAIN_64(AGAIN_64(AGAIN_64(AGAIN_64(AGAIN_64(AGAIN_64(__VA_ARGS__))))))))
+// Better matches than the library's own functions, and all deleted.
+#define GREEDY(name)        \
+  template <class... Types> \
+  void name(Types&&...) = delete;
 
-AGAIN_512(GREEDY(accepts, act, add, address_of, addressof, advance, all, alternative, append, array, as_const, as_error,
-                 ask, at, base, bases, check, check_limits, checked_part_walk, code, columns, components, construct,
-                 contain, content, contiguous, copy, copy_of, count, count_of, cref, data, data_of, describe, destroy,
-                 distance, each, element, elements_of, emplace, end_copy, enter, entries, entry_of_type, equal,
-                 equivalent, erase, exchange, exists, fail, fields, fields_from, find, first, fits, flat, for_each,
-                 for_each_element, for_types_behind, forward, found, found_behind, gather, get_element, index, index_of,
-                 insert, invoke, is_null, key, key_text, leave, length, less, limits_of, list, load, make, make_object,
-                 max, member_of_record, members, min, move, name, name_text, narrow_float, new_object, new_prototype,
-                 node_of, note, number, of, owner, owns, parse_key, part, part_as, parts, path, position, problem_of,
-                 prototype, put, rank_path, ranks, read, ref, refer, refer_to, reject, rep, report, reserve, reset,
-                 resize, resize_to, sample, save, scatter, search, sequence, set, shape, shared, size, size_of, skip,
-                 sort, stable_name, stored, strides, structure_tie, take, tie, tie_fields, to_string, trial, try_put,
-                 type_name, type_of, unmade, value, values, verify, view, view_of, visit, walk, walk_adapted, walk_all,
-                 walk_base, walk_complex, walk_duration, walk_element, walk_elements, walk_fixed_array, walk_listed,
-                 walk_map, pass_members, walk_optional, walk_part, walk_record, walk_sequence, walk_shared, walk_span,
-                 walk_temporary, walk_tensor, walk_tuple, walk_unique, walk_variant, walk_weak, walker_, what,
-                 with_errors, with_fields, with_path, write))
+GREEDY(accepts)
+GREEDY(act)
+GREEDY(add)
+GREEDY(address_of)
+GREEDY(addressof)
+GREEDY(advance)
+GREEDY(all)
+GREEDY(alternative)
+GREEDY(append)
+GREEDY(array)
+GREEDY(as_const)
+GREEDY(as_error)
+GREEDY(ask)
+GREEDY(at)
+GREEDY(base)
+GREEDY(bases)
+GREEDY(check)
+GREEDY(check_limits)
+GREEDY(checked_part_walk)
+GREEDY(code)
+GREEDY(columns)
+GREEDY(components)
+GREEDY(construct)
+GREEDY(contain)
+GREEDY(content)
+GREEDY(contiguous)
+GREEDY(copy)
+GREEDY(copy_of)
+GREEDY(count)
+GREEDY(count_of)
+GREEDY(cref)
+GREEDY(data)
+GREEDY(data_of)
+GREEDY(describe)
+GREEDY(destroy)
+GREEDY(distance)
+GREEDY(each)
+GREEDY(element)
+GREEDY(elements_of)
+GREEDY(emplace)
+GREEDY(end_copy)
+GREEDY(enter)
+GREEDY(entries)
+GREEDY(entry_of_type)
+GREEDY(equal)
+GREEDY(equivalent)
+GREEDY(erase)
+GREEDY(exchange)
+GREEDY(exists)
+GREEDY(fail)
+GREEDY(fields)
+GREEDY(fields_from)
+GREEDY(find)
+GREEDY(first)
+GREEDY(fits)
+GREEDY(flat)
+GREEDY(for_each)
+GREEDY(for_each_element)
+GREEDY(for_types_behind)
+GREEDY(forward)
+GREEDY(found)
+GREEDY(found_behind)
+GREEDY(gather)
+GREEDY(get_element)
+GREEDY(index)
+GREEDY(index_of)
+GREEDY(insert)
+GREEDY(invoke)
+GREEDY(is_null)
+GREEDY(key)
+GREEDY(key_text)
+GREEDY(leave)
+GREEDY(length)
+GREEDY(less)
+GREEDY(limits_of)
+GREEDY(list)
+GREEDY(load)
+GREEDY(make)
+GREEDY(make_object)
+GREEDY(max)
+GREEDY(member_of_record)
+GREEDY(members)
+GREEDY(min)
+GREEDY(move)
+GREEDY(name)
+GREEDY(name_text)
+GREEDY(narrow_float)
+GREEDY(new_object)
+GREEDY(new_prototype)
+GREEDY(node_of)
+GREEDY(note)
+GREEDY(number)
+GREEDY(of)
+GREEDY(owner)
+GREEDY(owns)
+GREEDY(parse_key)
+GREEDY(part)
+GREEDY(part_as)
+GREEDY(parts)
+GREEDY(path)
+GREEDY(position)
+GREEDY(problem_of)
+GREEDY(prototype)
+GREEDY(put)
+GREEDY(rank_path)
+GREEDY(ranks)
+GREEDY(read)
+GREEDY(ref)
+GREEDY(refer)
+GREEDY(refer_to)
+GREEDY(reject)
+GREEDY(rep)
+GREEDY(report)
+GREEDY(reserve)
+GREEDY(reset)
+GREEDY(resize)
+GREEDY(resize_to)
+GREEDY(sample)
+GREEDY(save)
+GREEDY(scatter)
+GREEDY(search)
+GREEDY(sequence)
+GREEDY(set)
+GREEDY(shape)
+GREEDY(shared)
+GREEDY(size)
+GREEDY(size_of)
+GREEDY(skip)
+GREEDY(sort)
+GREEDY(stored)
+GREEDY(strides)
+GREEDY(structure_tie)
+GREEDY(take)
+GREEDY(tie)
+GREEDY(tie_fields)
+GREEDY(to_string)
+GREEDY(trial)
+GREEDY(try_put)
+GREEDY(type_name)
+GREEDY(type_of)
+GREEDY(unmade)
+GREEDY(value)
+GREEDY(values)
+GREEDY(verify)
+GREEDY(view)
+GREEDY(view_of)
+GREEDY(visit)
+GREEDY(walk)
+GREEDY(walk_adapted)
+GREEDY(walk_all)
+GREEDY(walk_base)
+GREEDY(walk_complex)
+GREEDY(walk_duration)
+GREEDY(walk_element)
+GREEDY(walk_elements)
+GREEDY(walk_fixed_array)
+GREEDY(walk_listed)
+GREEDY(walk_map)
+GREEDY(pass_members)
+GREEDY(walk_optional)
+GREEDY(walk_part)
+GREEDY(walk_record)
+GREEDY(walk_sequence)
+GREEDY(walk_shared)
+GREEDY(walk_span)
+GREEDY(walk_temporary)
+GREEDY(walk_tensor)
+GREEDY(walk_tuple)
+GREEDY(walk_unique)
+GREEDY(walk_variant)
+GREEDY(walk_weak)
+GREEDY(walker_)
+GREEDY(what)
+GREEDY(with_errors)
+GREEDY(with_fields)
+GREEDY(with_path)
+GREEDY(write)
 #undef GREEDY
 
 struct plain {

@@ -26,7 +26,6 @@ class counting_source final : public cairn::stores::source {
     for (const auto& each : into) *bytes_ += each.size();
     file_->read(offset, into);
   }
-  [[nodiscard]] unsigned readers(std::uint64_t offset) const override { return file_->readers(offset); }
 
  private:
   std::unique_ptr<cairn::stores::source> file_;

@@ -250,7 +250,7 @@ void merge_and_die(const std::string& directory, unsigned rank, int call) {
 
 /// The last rank does not answer.
 void wait_for_silent(const std::string& directory) {
-  cairn::checkpointer checkpoints(directory, {.rank_timeout = std::chrono::milliseconds(200)},
+  cairn::checkpointer checkpoints(directory, {.rank_timeout = std::chrono::seconds(2)},
                                   cairn::mpi::group(MPI_COMM_WORLD));
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -90,6 +90,16 @@ TEST_CASE("the leader's text is that of all ranks, as is its error") {
   CHECK(said == std::vector<std::string>(3, "threw " + number_of(errc::busy) + ": rank 0: taken"));
 }
 
+TEST_CASE("the leader's list of texts is that of all ranks") {
+  for (const auto& list : std::vector<std::vector<std::string>>{{}, {""}, {"a", "", std::string(3, '\0')}}) {
+    const auto said = at_each(3, [&](team& ranks) {
+      const auto all = ranks.from_leader([&] { return ranks.is_leader() ? list : std::vector<std::string>{"other"}; });
+      return std::string(all == list ? "same" : "another");
+    });
+    CHECK(said == std::vector<std::string>(3, "same"));
+  }
+}
+
 TEST_CASE("the first text that differs is named, wherever it is") {
   std::vector<std::string> texts;
   for (int i = 0; i < 100; ++i) texts.push_back("text " + std::to_string(i));

@@ -268,8 +268,8 @@ TEST_CASE("the paths of columns") {
 TEST_CASE("few or large objects have leaves of their own") {
   CHECK(is_joined(tests::kept(cairn::detail::describe(rows(256, {1})))));
   CHECK_FALSE(is_joined(tests::kept(cairn::detail::describe(rows(255, {1})))));
-  CHECK(is_joined(tests::kept(cairn::detail::describe(rows(256, std::vector<float>(1022))))));
-  CHECK_FALSE(is_joined(tests::kept(cairn::detail::describe(rows(256, std::vector<float>(1023))))));
+  CHECK(is_joined(tests::kept(cairn::detail::describe(rows(256, std::vector<float>(2046))))));
+  CHECK_FALSE(is_joined(tests::kept(cairn::detail::describe(rows(256, std::vector<float>(2047))))));
   rows one_large(256, {1});
   one_large[7].resize(200'000);
   CHECK(is_joined(tests::kept(cairn::detail::describe(one_large))));

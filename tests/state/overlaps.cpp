@@ -277,6 +277,20 @@ TEST_CASE("a part of what a load destroys cannot have another name") {
   }
 }
 
+TEST_CASE("a part of an object that several pointers share is in freed memory if all of them go") {
+  std::vector<std::shared_ptr<layer>> saved(2), into(2, std::make_shared<layer>());
+  into[0]->w = {1, 2};
+  check_destroyed(saved, into, into[0]->w[1]);
+
+  const auto outside = into[0];
+  float part = 7;
+  const tests::kept kept(cairn::detail::describe(cairn::const_state{{"p", saved}, {"part", part}}));
+  cairn::state all{{"p", into}, {"part", outside->w[1]}};
+  kept.load(all);
+  CHECK(into == saved);
+  CHECK(outside->w[1] == 7);
+}
+
 TEST_CASE("an entry of a map with the stored keys, and an element that stays, can have another name") {
   std::map<std::string, float> saved{{"rate", 0.5F}, {"loss", 2}}, into{{"rate", 0}, {"loss", 0}};
   const tests::kept map(cairn::detail::describe(cairn::state{{"metrics", saved}, {"rate", saved["rate"]}}));

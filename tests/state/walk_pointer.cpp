@@ -567,10 +567,10 @@ TEST_CASE("a class is loaded by the names that its list gives it, and by the one
     kept.load(fresh);
     CHECK(dynamic_cast<block*>(fresh.get()));
   }
-  kept.contents.structure.at("value").text = "older::block";
+  kept.contents.structure.at("value").text = "older::blocks";
   std::unique_ptr<layer> fresh;
-  CHECK_THROWS_WITH(kept.load(fresh), ContainsSubstring("value is a 'older::block'") &&
-                                          ContainsSubstring("cairn::named<\"name\", class, \"older::block\">"));
+  CHECK_THROWS_WITH(kept.load(fresh), ContainsSubstring("value is a 'older::blocks'") &&
+                                          ContainsSubstring("cairn::named<\"name\", class, \"older::blocks\">"));
 }
 
 TEST_CASE("a pointer to a class becomes one to its base class, and back") {

@@ -114,20 +114,3 @@ TEST_CASE("what is no file cannot be opened") {
   REQUIRE(::mkfifo(scratch.path("pipe").c_str(), 0600) == 0);
   CHECK(code("pipe") == cairn::errc::corrupt);
 }
-
-TEST_CASE("a file that is not in the page cache asks for more threads, one that is does not") {
-  const sample::scratch scratch;
-  const auto path = scratch.path("f");
-  sample::spill(path, std::string(8 << 20, 'x'));
-  const auto source = cairn::stores::detail::open_file(path);
-  const int file = ::open(path.c_str(), O_RDONLY);
-  constexpr off_t at = 4 << 20;
-  CHECK(source->readers(at) == 0);
-  REQUIRE(::fsync(file) == 0);
-  REQUIRE(::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED) == 0);
-  std::byte byte{};
-  const iovec into{&byte, 1};
-  const bool is_cached = ::preadv2(file, &into, 1, at, RWF_NOWAIT) >= 0 || errno != EAGAIN;  // in memory, or not known
-  CHECK(source->readers(at) == (is_cached ? 0 : 8));
-  ::close(file);
-}

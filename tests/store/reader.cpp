@@ -406,43 +406,6 @@ TEST_CASE("any steps: contiguous and strided, in any order, overlapping, verifie
   }
 }
 
-TEST_CASE("as many threads read as the file asks for, if the caller does not say how many") {
-  /// Each thread waits in its first read for `most` threads, or until there can be no more.
-  struct slow final : cairn::stores::source {
-    slow(std::unique_ptr<cairn::stores::source> from, unsigned most) : file(std::move(from)), asked(most) {}
-    [[nodiscard]] std::uint64_t size() const override { return file->size(); }
-    void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
-      file->read(offset, into);
-      std::unique_lock lock(mutex);
-      threads.insert(std::this_thread::get_id());
-      came.notify_all();
-      came.wait_for(lock, std::chrono::seconds(10), [&] { return threads.size() >= asked; });
-    }
-    [[nodiscard]] unsigned readers(std::uint64_t offset) const override {
-      return offset > std::uint64_t{5} << 20 ? asked : 0;  // the beginning of the file is cached
-    }
-    std::unique_ptr<cairn::stores::source> file;
-    unsigned asked;
-    mutable std::mutex mutex;
-    mutable std::condition_variable came;
-    mutable std::set<std::thread::id> threads;
-  };
-  for (const bool verifies : {false, true}) {
-    stored from(20 << 20);
-    auto held = std::make_unique<slow>(std::move(from.shard().file), default_threads() + 2);
-    const auto& file = *held;
-    from.shard().file = std::move(held);
-    std::vector<std::byte> memory(20 << 20);
-    const memory_view all{cairn::dtype::u8, {memory.size()}, memory.data(), {}};
-    const block_run runs[] = {{0, 0, 320}};
-    if (verifies)
-      verify_blocks(from.checkpoint, runs, 0);
-    else
-      read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, true, 0);
-    CHECK(file.threads.size() == default_threads() + 2);
-  }
-}
-
 TEST_CASE("no byte is read twice, and without a check only what is needed") {
   stored from(5 << 20);
   std::vector<std::byte> memory(5 << 20);

@@ -212,13 +212,15 @@ bool is_of_checkpoint(errc code) noexcept {
 inline void open_reader(chain_reader& reader, const any_store& store, std::string_view name, team& ranks) {
   if (ranks.is_alone()) return reader.open(store, name);
   index_texts indexes;
-  const auto text = ranks.from_leader([&] {
+  const auto texts = ranks.from_leader([&] {
     reader.open(store, name, &indexes);
-    return write_index_texts(indexes);
+    std::vector<std::string> all;  // names and texts by turns
+    for (const auto& [of, text] : indexes) all.insert(all.end(), {of, text});
+    return all;
   });
   ranks.all([&] {
     if (ranks.is_leader()) return;
-    indexes = read_index_texts(text);
+    for (std::size_t i = 0; i < texts.size(); i += 2) indexes.insert_or_assign(texts[i], texts[i + 1]);
     reader.open(store, name, &indexes);
   });
 }
@@ -306,23 +308,6 @@ inline load_report restore_one(const any_store& store, const std::string& name, 
   return report;
 }
 
-/// Those of the leader, at all ranks.
-inline std::vector<std::string> names_from_leader(team& ranks, const list_checkpoints& list) {
-  if (ranks.is_alone()) return list();
-  const auto text = ranks.from_leader([&] {
-    std::string all;
-    for (const auto& name : list()) all += name + '/';  // which no name has
-    return all;
-  });
-  std::vector<std::string> names;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto end = text.find('/', at);
-    names.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return names;
-}
-
 /// Where nothing can be restored, ranks of several hosts may see different places at one path: errc::mismatch.
 inline void require_same_checkpoints(const any_store& store, team& ranks) {
   if (ranks.is_alone()) return;
@@ -339,7 +324,7 @@ std::optional<load_report> restore_first(const any_store& store, const list_chec
   constexpr int most_lists = 20;
   path_set changed;  // an error after the first change says so
   for (int lists = 1;; ++lists) {
-    const auto names = names_from_leader(ranks, candidates);
+    const auto names = ranks.from_leader(candidates);
     std::vector<skipped_checkpoint> skipped;
     bool has_gone = false;  // by retention of another process: it says nothing about what is there
     for (const auto& name : names) {

@@ -3,8 +3,10 @@
 // where that takes less time than that each reads all.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -13,8 +15,11 @@
 #include "cairn/chain/options.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/store/reader.hpp"
+#include "cairn/system/clock.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -70,11 +75,124 @@ class request_queue {
   return false;
 }
 
+/// The same at all ranks that have the same requests.
+[[nodiscard]] inline std::uint64_t hash_of(std::span<const read_request> requests, read_sharing how) {
+  running_checksum sum;
+  const auto add = [&](std::uint64_t number) { sum.add(std::as_bytes(std::span(&number, 1))); };
+  add(static_cast<std::uint64_t>(how));
+  for (const auto& each : requests) {
+    add(each.leaf);
+    add(each.into.bytes());
+  }
+  return sum.value();
+}
+
+class sharing_readers {
+ public:
+  sharing_readers(const chain_reader& from, std::vector<read_request> requests, const read_options& options,
+                  team& ranks)
+      : from_(from), queue_(std::move(requests)), options_(options), ranks_(ranks) {}
+
+  [[nodiscard]] std::uint64_t left() const noexcept { return queue_.left(); }
+
+  /// Each rank reads the next `bytes`. Returns the seconds until all have.
+  double read_all(std::uint64_t bytes) {
+    const stopwatch watch;
+    ranks_.all([&] { from_.read(queue_.take(bytes), options_); });
+    return watch.seconds();
+  }
+
+  /// Each rank reads a part of the next `bytes`, and sends it to the others. Returns the seconds until all have them.
+  double read_parts(std::uint64_t bytes) {
+    constexpr std::uint64_t min_part = std::uint64_t{1} << 20U, max_part = std::uint64_t{8} << 20U;
+    const stopwatch watch;
+    const auto stop = queue_.left() - std::min(bytes, queue_.left());
+    while (queue_.left() > stop) {
+      std::vector<std::vector<read_request>> parts;
+      ranks_.all([&] {
+        const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), min_part, max_part);
+        for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
+          parts.push_back(queue_.take(std::min(part, queue_.left() - std::min(stop, queue_.left()))));
+          static_cast<void>(packed_.first(bytes_of(parts.back())));  // what fails, fails here
+        }
+        from_.read(parts[ranks_.rank()], options_);
+      });
+      for (unsigned rank = 0; rank < ranks_.size(); ++rank) send(parts[rank], rank);
+    }
+    return watch.seconds();
+  }
+
+ private:
+  [[nodiscard]] static std::uint64_t bytes_of(std::span<const read_request> part) {
+    std::uint64_t bytes = 0;
+    for (const auto& each : part) bytes += each.into.bytes();
+    return bytes;
+  }
+
+  /// Gives all ranks what `root` has read.
+  void send(std::span<const read_request> part, unsigned root) {
+    if (part.size() == 1) return ranks_.broadcast({part[0].into.memory, part[0].into.bytes()}, root);
+    const auto bytes = bytes_of(part);
+    const auto packed = packed_.first(bytes);
+    const auto for_each = [&](const auto& act) {
+      auto* at = packed.data();
+      for (const auto& each : part) {
+        act(each.into.memory, at, each.into.bytes());
+        at += each.into.bytes();
+      }
+    };
+    if (ranks_.rank() == root)
+      for_each([](const std::byte* own, std::byte* to, std::size_t count) { std::memcpy(to, own, count); });
+    if (bytes > 0) ranks_.broadcast(packed, root);
+    if (ranks_.rank() != root)
+      for_each([](std::byte* own, const std::byte* sent, std::size_t count) { std::memcpy(own, sent, count); });
+  }
+
+  const chain_reader& from_;
+  request_queue queue_;
+  read_options options_;
+  team& ranks_;
+  page_buffer packed_;
+};
+
 /// Does the requests of this rank; all ranks call it together, each with its own. Those for whole arrays in contiguous
 /// memory, whose codecs decode ranges, are shared if they are the same at all ranks. With `read_sharing::measured`,
 /// samples are read in both ways, and the rest in the faster one; fewer than `least_measured` bytes are read by every
 /// rank. What one rank throws, all throw. A rank holds two buffers of about 8 MiB, one of them in the group.
-void read_together(const chain_reader& from, std::span<const read_request> requests, const read_options& options,
-                   read_sharing how, team& ranks, std::uint64_t least_measured = std::uint64_t{256} << 20U);
+inline void read_together(const chain_reader& from, std::span<const read_request> requests, const read_options& options,
+                          read_sharing how, team& ranks, std::uint64_t least_measured = std::uint64_t{256} << 20U) {
+  std::vector<read_request> own, common;
+  ranks.all([&] {
+    for (const auto& each : requests) {
+      const bool is_common =
+          each.is_whole() && each.into.contiguous() && how != read_sharing::never && !ranks.is_alone() &&
+          !is_rank_state(from.contents(), from.contents().leaves[each.leaf].path) && from.decodes_ranges(each.leaf);
+      (is_common ? common : own).push_back(each);
+    }
+    own.reserve(requests.size());
+  });
+  if (!ranks.is_same(hash_of(common, how))) {
+    own.assign(requests.begin(), requests.end());
+    common.clear();
+    how = read_sharing::never;
+  }
+  ranks.all([&] { from.read(own, options); });
+  sharing_readers readers(from, std::move(common), options, ranks);
+  const auto total = readers.left();
+  bool sends = how == read_sharing::always || (how == read_sharing::measured && total >= least_measured);
+  if (how == read_sharing::measured) {
+    // A sample may be slow by chance, so that sending has to be faster three times, by more than the noise. Its samples
+    // are the smaller ones, since they cost more where it does not pay.
+    const auto sample = std::clamp(total / 64, std::uint64_t{4} << 20U, std::uint64_t{64} << 20U);
+    for (int i = 0; i < 3 && sends; ++i) {
+      const auto all = readers.read_all(sample), parts = 4 * readers.read_parts(sample / 4);
+      sends = ranks.from_leader([&] { return parts < all * 0.9; });
+    }
+  }
+  if (sends)
+    readers.read_parts(readers.left());
+  else
+    readers.read_all(readers.left());
+}
 
 }  // namespace cairn::inline v0_1::detail

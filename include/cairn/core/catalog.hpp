@@ -21,7 +21,6 @@ namespace cairn::inline v0_1::detail {
 struct structure_entry {
   enum class kind : std::uint8_t {
     size,     ///< a sequence of `number` objects, each stored under its own path
-    rows,     ///< a sequence or map of `number` objects, whose arrays are joined to one array for all objects
     keys,     ///< a map with `keys`; each value is stored under `path.key`
     engaged,  ///< an optional or pointer that holds an object (`number` 1) or none (0)
     index,    ///< a variant that holds alternative `number`
@@ -29,7 +28,8 @@ struct structure_entry {
     same,     ///< shared: the object or array that is stored at path `text`
     ranks,    ///< per-rank state of `number` ranks, each stored under `path.rank<i>`
     version,  ///< at `path.@version`: the object at `path` is of version `number` of its class
-    names     ///< at `path.@names`: `keys` are numbers and names of the values of the enum at `path`, as "0 relu"
+    names,    ///< at `path.@names`: `keys` are numbers and names of the values of the enum at `path`, as "0 relu"
+    rows      ///< a sequence or map of `number` objects, whose arrays are joined to one array for all objects
   };
 
   kind what{};

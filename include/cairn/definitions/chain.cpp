@@ -1,6 +1,3 @@
 // SPDX-License-Identifier: MIT
 // The definitions of chain/ without merging.
-#include "cairn/chain/attempt.ipp"
 #include "cairn/chain/load.ipp"
-#include "cairn/chain/reader.ipp"
-#include "cairn/chain/shared_reads.ipp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The definitions of run/.
 #include "cairn/run/checkpointer.ipp"
-#include "cairn/run/history.ipp"
 #include "cairn/run/loop.ipp"
 #include "cairn/run/observers.ipp"
 #include "cairn/run/session.ipp"

@@ -3,8 +3,6 @@
 #include "cairn/store/directory.ipp"
 #include "cairn/store/memory.ipp"
 #include "cairn/store/naming.ipp"
-#include "cairn/store/place_lock.ipp"
 #include "cairn/store/retention.ipp"
 #include "cairn/system/json.ipp"
-#include "cairn/system/memory.ipp"
 #include "cairn/system/parallel.ipp"

@@ -11,6 +11,7 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +20,10 @@
 #include <vector>
 
 #include "cairn/core/as_error.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"
+#include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -54,26 +57,40 @@ inline constexpr std::size_t failure_head = 2;
   return name_rank(rank, text[1] == '!' ? failure.after_change() : failure);
 }
 
-/// A text for a gather in which each rank gives as many bytes, `most` of text. Precondition: the text has no more.
-[[nodiscard]] inline std::string write_record(std::string_view text, std::size_t most) {
+/// Adds a text, after its number of bytes.
+inline void append_text(std::string& to, std::string_view text) {
   const std::uint64_t size = text.size();
-  std::string record(sizeof size + most, '\0');
-  std::memcpy(record.data(), &size, sizeof size);
-  std::copy(text.begin(), text.end(), record.begin() + sizeof size);
-  return record;
+  to.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
 }
 
-/// The texts of `ranks` ranks, from their records, one after another. errc::corrupt names the rank.
+/// Takes such a text from the beginning of `from`. nullopt for other bytes.
+[[nodiscard]] inline std::optional<std::string> take_text(std::string_view& from) {
+  std::uint64_t size = 0;
+  if (from.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, from.data(), sizeof size);
+  from.remove_prefix(sizeof size);
+  if (size > from.size()) return std::nullopt;
+  std::string text(from.substr(0, size));
+  from.remove_prefix(size);
+  return text;
+}
+
+/// A text for a gather in which each rank gives as many bytes, `most` of text. Precondition: the text has no more.
+[[nodiscard]] inline std::string write_record(std::string_view text, std::size_t most) {
+  std::string record;
+  append_text(record, text);
+  return record.append(most - text.size(), '\0');
+}
+
+/// The texts of `ranks` ranks, each followed by as many zeros as the longest needs. errc::corrupt names the rank.
 [[nodiscard]] inline std::vector<std::string> read_records(std::span<const std::byte> records, unsigned ranks) {
   const auto bytes = records.size() / ranks;
   std::vector<std::string> texts;
   for (unsigned rank = 0; rank < ranks; ++rank) {
-    const auto* const at = reinterpret_cast<const char*>(records.data()) + rank * bytes;
-    std::uint64_t size = 0;
-    if (bytes >= sizeof size) std::memcpy(&size, at, sizeof size);
-    if (bytes < sizeof size || size > bytes - sizeof size)
-      fail(errc::corrupt, {"rank ", rank, ": its record of ", bytes, " bytes is damaged"});
-    texts.emplace_back(at + sizeof size, size);
+    std::string_view record(reinterpret_cast<const char*>(records.data()) + rank * bytes, bytes);
+    auto text = take_text(record);
+    if (!text) fail(errc::corrupt, {"rank ", rank, ": its record of ", bytes, " bytes is damaged"});
+    texts.push_back(*std::move(text));
   }
   return texts;
 }
@@ -84,7 +101,11 @@ inline constexpr std::size_t failure_head = 2;
 class team {
  public:
   team() = default;
-  team(any_group group, std::chrono::milliseconds limit);
+  team(any_group group, std::chrono::milliseconds limit)
+      : group_(std::move(group)), rank_(group_->rank()), size_(group_->size()), limit_(limit) {
+    if (size_ == 0 || rank_ >= size_) fail(errc::invalid, {"rank ", rank_, " of a group of ", size_, " ranks"});
+    if (is_alone()) group_.reset();
+  }
 
   [[nodiscard]] unsigned rank() const noexcept { return rank_; }
   [[nodiscard]] unsigned size() const noexcept { return size_; }
@@ -100,11 +121,26 @@ class team {
 
   /// Starts a round: the largest of each number over all ranks, which `end_round` returns when all ranks have started
   /// theirs. At most one round is under way, and no other collective of this team is called before it has ended.
-  void begin_round(std::span<const std::uint64_t> mine);
+  void begin_round(std::span<const std::uint64_t> mine) {
+    if (is_alone()) return own_round_.assign(mine.begin(), mine.end());
+    communicate([&] { round_ = group_->start_max(mine); });
+  }
   [[nodiscard]] bool is_in_round() const noexcept { return round_ || !own_round_.empty(); }
   /// Makes progress with the round. Returns whether it is complete. Never waits.
-  bool test_round();
-  [[nodiscard]] std::vector<std::uint64_t> end_round();
+  bool test_round() {
+    return communicate([&] { return !round_ || round_->test(); });
+  }
+  [[nodiscard]] std::vector<std::uint64_t> end_round() {
+    if (is_alone()) return std::exchange(own_round_, {});
+    return communicate([&] {
+      wait_for(*round_);
+      const auto result = round_->result();
+      std::vector<std::uint64_t> all(result.size() / sizeof(std::uint64_t));
+      std::memcpy(all.data(), result.data(), result.size());
+      round_.reset();
+      return all;
+    });
+  }
 
   /// Calls `act` at each rank, and returns its result when all ranks have succeeded.
   template <class Act>
@@ -128,12 +164,23 @@ class team {
   /// An error of this rank as `all` throws it.
   [[nodiscard]] error named(const error& failure) const { return name_rank(rank_, failure); }
 
-  /// Calls `act` at the leader, and returns its result at all ranks: a text, or a value that is copied byte by byte.
+  /// Calls `act` at the leader, and returns its result at all ranks: a text, a list of texts, or a value that is copied
+  /// byte by byte.
   template <class Act>
   auto from_leader(const Act& act) {
     using result = decltype(act());
     if constexpr (std::is_convertible_v<result, std::string>) {
       return text_from_leader(act);
+    } else if constexpr (std::is_same_v<result, std::vector<std::string>>) {
+      if (is_alone()) return act();
+      const auto text = text_from_leader([&] {
+        std::string all;
+        for (const auto& each : act()) append_text(all, each);
+        return all;
+      });
+      result texts;
+      for (std::string_view left = text; !left.empty();) texts.push_back(take_text(left).value());
+      return texts;
     } else {
       static_assert(std::is_trivially_copyable_v<result> && !std::is_pointer_v<result>);
       result value{};
@@ -146,10 +193,25 @@ class team {
   }
 
   /// The text of `root`, of `size` bytes, at all ranks.
-  [[nodiscard]] std::string broadcast(std::string_view text, unsigned root, std::uint64_t size);
+  [[nodiscard]] std::string broadcast(std::string_view text, unsigned root, std::uint64_t size) {
+    if (is_alone()) return std::string(text);
+    return communicate([&]() -> std::string {
+      const auto started = group_->start_broadcast(std::as_bytes(std::span(text)), size, root);
+      wait_for(*started);
+      return {reinterpret_cast<const char*>(started->result().data()), size};
+    });
+  }
 
   /// Gives all ranks the bytes of `root`, in memory of the same size.
-  void broadcast(std::span<std::byte> memory, unsigned root);
+  void broadcast(std::span<std::byte> memory, unsigned root) {
+    if (is_alone()) return;
+    communicate([&] {
+      const auto own = std::span<const std::byte>(memory).first(rank_ == root ? memory.size() : 0);
+      const auto started = group_->start_broadcast(own, memory.size(), root);
+      wait_for(*started);
+      if (rank_ != root) std::copy_n(started->result().begin(), memory.size(), memory.begin());
+    });
+  }
 
   /// Calls `act` at each rank, and returns their texts at the leader, in order of rank; nothing at the others. What one
   /// rank throws, all throw.
@@ -159,28 +221,118 @@ class team {
   }
 
   /// The numbers of all ranks, in order of rank, at all ranks.
-  [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t mine);
+  [[nodiscard]] std::vector<std::uint64_t> all_gather(std::uint64_t mine) {
+    std::vector<std::uint64_t> numbers(size_);
+    numbers[rank_] = mine;
+    return is_alone() ? numbers : largest(numbers);
+  }
 
   /// errc::mismatch where the texts of the ranks are not the same: the error has `what` and the texts that differ.
-  void require_same(std::string_view what, std::string_view mine);
+  void require_same(std::string_view what, std::string_view mine) {
+    if (is_same(checksum(std::as_bytes(std::span(mine))))) return;
+    const auto texts = gather_texts(mine);
+    from_leader([&]() -> std::string {
+      constexpr std::size_t most = 4;
+      std::string all;
+      std::set<std::string_view> said;
+      for (unsigned rank = 0; rank < size_ && said.size() < most; ++rank)
+        if (said.insert(texts[rank]).second)
+          all += (all.empty() ? "" : ", ") + ("rank " + std::to_string(rank) + ": ") + texts[rank];
+      fail(errc::mismatch, {"the ranks differ in ", what, ": ", all});
+    });
+  }
 
-  /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs.
-  /// O(texts), and O(log texts) collectives where they differ.
-  void require_same_list(std::string_view what, std::span<const std::string> texts);
+  /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs from the
+  /// leader's, which sends its list.
+  void require_same_list(std::string_view what, std::span<const std::string> texts) {
+    const auto of_leader = from_leader([&] { return std::vector(texts.begin(), texts.end()); });
+    all([&] {
+      const auto [own, other] = std::ranges::mismatch(texts, of_leader);
+      if (own == texts.end() && other == of_leader.end()) return;
+      constexpr std::string_view none = "no further part";
+      fail(errc::mismatch, {"the ranks differ in ", what, ": rank 0: ", other == of_leader.end() ? none : *other,
+                            ", rank ", rank_, ": ", own == texts.end() ? none : *own});
+    });
+  }
 
   /// Whether the ranks have the same number.
-  [[nodiscard]] bool is_same(std::uint64_t mine);
+  [[nodiscard]] bool is_same(std::uint64_t mine) {
+    if (is_alone()) return true;
+    const std::uint64_t numbers[] = {mine, ~mine};
+    const auto all = largest(numbers);
+    return all[0] == ~all[1];
+  }
 
  private:
-  std::string text_from_leader(const std::function<std::string()>& act);
-  [[nodiscard]] std::vector<std::string> gather_texts(std::string_view mine);
+  std::string text_from_leader(const std::function<std::string()>& act) {
+    if (is_alone()) return act();
+    std::string text;
+    all([&] {
+      if (is_leader()) text = act();
+    });
+    const std::uint64_t mine[] = {text.size()};
+    const auto size = largest(mine)[0];
+    return broadcast(text, 0, size);
+  }
+  [[nodiscard]] std::vector<std::string> gather_texts(std::string_view mine) {
+    if (is_alone()) return {std::string(mine)};
+    const std::uint64_t own[] = {mine.size()};
+    const auto record = write_record(mine, largest(own)[0]);
+    return communicate([&] {
+      const auto started = group_->start_gather(std::as_bytes(std::span(record)), 0);
+      wait_for(*started);
+      return is_leader() ? read_records(started->result(), size_) : std::vector<std::string>();
+    });
+  }
   /// All throw if one has failed.
-  void agree(const std::optional<error>& failure);
-  [[nodiscard]] std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine);
-  void wait_for(groups::operation& started);
+  /// The lowest rank that has failed has the largest `size - rank`; it broadcasts its error.
+  void agree(const std::optional<error>& failure) {
+    const auto text = failure ? write_failure(*failure) : std::string();
+    const std::uint64_t mine[] = {failure ? size_ - rank_ : 0, text.size()};
+    const auto all = largest(mine);
+    if (all[0] == 0) return;
+    const auto failed = static_cast<unsigned>(size_ - all[0]);
+    // The number of bytes has to be the same at all ranks: that of the longest text.
+    std::string message;
+    if (failed == rank_) {
+      message = text;
+      message.resize(all[1], '\0');
+    }
+    const auto same = read_failure(broadcast(message, failed, all[1]), failed);
+    throw failure && failure->state_changed() ? same.after_change() : same;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> largest(std::span<const std::uint64_t> mine) {
+    begin_round(mine);
+    return end_round();
+  }
+  /// Polls, at first without a pause, so that ranks which arrive together do not sleep; then less and less often, so
+  /// that those which wait leave the processor to the others.
+  void wait_for(groups::operation& started) {
+    using namespace std::chrono;
+    constexpr int polls = 100, yields = 1000;
+    constexpr microseconds longest(1000);
+    waiting_time waited;
+    microseconds pause(20);
+    for (int tries = 0;; ++tries) {
+      if (started.test()) return;
+      if (tries < polls) continue;
+      if (tries < yields) {
+        yield_processor();
+        continue;
+      }
+      if (waited.seconds() > duration<double>(limit_).count()) {
+        std::string missing;
+        for (const auto rank : group_->roll_call(milliseconds(1000))) missing.append(" ").append(std::to_string(rank));
+        fail(errc::lost_rank, {"the ranks have waited for ", limit_.count(),
+                               " ms; these have not answered:", missing.empty() ? " none, all are there" : missing});
+      }
+      pause_for(pause);
+      pause = std::min(2 * pause, longest);
+    }
+  }
   /// Calls `act`, which communicates; what it throws breaks the team.
   template <class Act>
-  auto communicate(const Act& act) {
+  auto communicate(const Act& act) -> decltype(act()) {
     if (broken_) throw error(*broken_);
     try {
       return act();

@@ -20,8 +20,10 @@
 // the last one goes on to publish and to merge (session::finish_alone).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -64,88 +66,60 @@ enum class save_phase : std::uint8_t {
 /// In place of the hash of a copy: the rank copies its state if the others do, or its copy has failed.
 inline constexpr std::uint64_t will_copy = 1;
 
-/// What one rank reports in a call: every rank votes, and all derive the same verdict.
+/// What one rank reports in a call: every rank votes, and all derive the same verdict. Whole numbers alone, so that one
+/// reduction combines all votes.
 struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
   /// Of the state and plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was made;
   /// or `will_copy`.
   std::uint64_t copied = 0;
-  save_phase phase = save_phase::none;
-  bool has_failed = false;  ///< its part of the running save
-  bool has_thrown = false;  ///< something else in this call
-  bool is_leaving = false;  ///< by an exception
-  int signal = 0;           ///< that asks to stop, or `time_limit`; 0: none
+  std::uint64_t phase = 0;       ///< save_phase
+  std::uint64_t has_failed = 0;  ///< its part of the running save
+  std::uint64_t has_thrown = 0;  ///< something else in this call
+  std::uint64_t leaving = 0;     ///< by an exception: the number of ranks less its own
+  std::uint64_t signal = 0;      ///< that asks to stop, or `time_limit`; 0: none
   /// Then: until the state must be saved.
   std::uint64_t milliseconds_left = std::numeric_limits<std::uint64_t>::max();
 
   // Of the leader, rank 0, alone:
-  std::optional<decision> save{};  ///< what the policy has decided: all copy the state in the next call
-  bool saves_copy = false;         ///< the copies of this call are to be saved
-  bool pauses = false;             ///< it makes no save yet, after one that has failed
-  std::uint64_t begun = 0;         ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
+  std::uint64_t save = 0;        ///< all copy the state in the next call: 1 as the options say, else 2 + save_kind
+  std::uint64_t saves_copy = 0;  ///< the copies of this call are to be saved
+  std::uint64_t pauses = 0;      ///< it makes no save yet, after one that has failed
+  std::uint64_t begun = 0;       ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
   std::uint64_t announced = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
-  bool cancels = false;         ///< the running save is to end
+  std::uint64_t cancels = 0;    ///< the running save is to end
+
+  void set_save(const decision& made) noexcept { save = made.kind ? 2 + static_cast<std::uint64_t>(*made.kind) : 1; }
 };
 
-/// A vote as numbers: combined over all ranks by the largest of each.
-using ballot = std::array<std::uint64_t, 16>;
-
-/// What all ranks know after a call.
+/// What all ranks know after a call: the largest and the least of each number over all votes.
 struct verdict {
-  bool is_same_call = true, is_same_copy = true;
-  bool is_copied = false;                       ///< by some rank in this call
-  save_phase slowest = save_phase::none;        ///< the phase that all ranks have reached
-  bool has_failed = false, has_thrown = false;  ///< some rank
-  std::optional<unsigned> leaving{};            ///< the lowest rank
-  int signal = 0;
-  std::uint64_t milliseconds_left = 0;
-  std::optional<decision> save{};
-  bool saves_copy = false, pauses = false, cancels = false;
-  std::uint64_t begun = 0, announced = 0;
+  vote most{}, least{};
+
+  [[nodiscard]] bool is_same_call() const noexcept { return most.call == least.call; }
+  [[nodiscard]] bool is_same_copy() const noexcept { return most.copied == least.copied; }
+  /// The phase that all ranks have reached.
+  [[nodiscard]] save_phase slowest() const noexcept { return static_cast<save_phase>(least.phase); }
+  [[nodiscard]] std::optional<decision> save() const {
+    if (most.save < 2) return most.save == 0 ? std::nullopt : std::optional(decision(true));
+    return decision(true, static_cast<save_kind>(most.save - 2));
+  }
 };
 
-/// The ballot of rank `rank` of `size`.
-[[nodiscard]] inline ballot fill_ballot(const vote& mine, unsigned rank, unsigned size) noexcept {
-  std::uint64_t save = 0;  // 0: none, 1: as the options say, else the kind
-  if (mine.save && mine.save->save) save = mine.save->kind ? 2 + static_cast<std::uint64_t>(*mine.save->kind) : 1;
-  return {mine.call,
-          ~mine.call,
-          mine.copied,
-          ~mine.copied,
-          ~static_cast<std::uint64_t>(mine.phase),
-          mine.has_failed,
-          mine.has_thrown,
-          mine.is_leaving ? size - rank : 0U,  // the lowest rank has the largest number
-          static_cast<std::uint64_t>(mine.signal),
-          ~mine.milliseconds_left,
-          save,
-          mine.saves_copy,
-          mine.begun,
-          mine.announced,
-          mine.cancels,
-          mine.pauses};
-}
+/// A vote and the complements of its numbers: the largest of all ballots are the largest and the least of all votes.
+using ballot = std::array<std::uint64_t, sizeof(verdict) / sizeof(std::uint64_t)>;
 
-/// The verdict of `size` ranks, from the largest number of each field over all ballots.
-[[nodiscard]] inline verdict read_ballots(std::span<const std::uint64_t> largest, unsigned size) noexcept {
-  verdict all;
-  all.is_same_call = largest[0] == ~largest[1];
-  all.is_same_copy = largest[2] == ~largest[3];
-  all.is_copied = largest[2] != 0;
-  all.slowest = static_cast<save_phase>(~largest[4]);
-  all.has_failed = largest[5] != 0;
-  all.has_thrown = largest[6] != 0;
-  if (largest[7] != 0) all.leaving = static_cast<unsigned>(size - largest[7]);
-  all.signal = static_cast<int>(largest[8]);
-  all.milliseconds_left = ~largest[9];
-  if (largest[10] == 1) all.save = decision(true);
-  if (largest[10] > 1) all.save = decision(true, static_cast<save_kind>(largest[10] - 2));
-  all.saves_copy = largest[11] != 0;
-  all.begun = largest[12];
-  all.announced = largest[13];
-  all.cancels = largest[14] != 0;
-  all.pauses = largest[15] != 0;
+[[nodiscard]] inline ballot with_complements(ballot all) noexcept {
+  for (auto& number : std::span(all).last(all.size() / 2)) number = ~number;
   return all;
+}
+[[nodiscard]] inline ballot fill_ballot(const vote& mine) noexcept {
+  return with_complements(std::bit_cast<ballot>(verdict{mine, mine}));
+}
+[[nodiscard]] inline verdict read_ballots(std::span<const std::uint64_t> largest) noexcept {
+  ballot all{};
+  std::ranges::copy(largest, all.begin());
+  return std::bit_cast<verdict>(with_complements(all));
 }
 
 /// While a job runs (`is_done` is false), the members belong to it, but for those that are marked.

@@ -288,7 +288,7 @@ step_outcome session::step(any_state state, const observation& now) {
     if (!has_verdict()) begin_round(call_, mine);
   } else if (own_failure_) {
     deferred_.reset();
-    fail_together({.has_thrown = true});
+    fail_together({.most = {.has_thrown = true}});
   }
   return outcome;
 }
@@ -330,12 +330,12 @@ std::optional<decision> session::decide_together(const observation& now, const v
   const bool acts_at_once = ranks_.is_alone() || policy_.uses_steps_alone();
   const auto own = ranks_.is_leader() || acts_at_once ? decide(now) : decision(false);
   if (acts_at_once) return own ? std::optional(own) : std::nullopt;
-  if (last.save) return last.save;
+  if (last.most.save != 0) return last.save();
   if (!own || is_pausing_) return std::nullopt;
   if (work_ && options_.on_busy == when_busy::skip)
     report_skipped(now);
   else
-    mine.save = own;
+    mine.set_save(own);
   return std::nullopt;
 }
 
@@ -350,7 +350,8 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     mine.saves_copy = ranks_.is_leader();
     begin_round(call_, std::exchange(mine, {}));
     const auto last = take_verdict();
-    if (!last.is_same_call || !last.is_same_copy || !last.saves_copy || last.has_thrown || last.leaving) {
+    if (!last.is_same_call() || !last.is_same_copy() || last.most.saves_copy == 0 || last.most.has_thrown != 0 ||
+        last.most.leaving != 0) {
       deferred_ = last;
       return {.skipped = true};
     }
@@ -412,12 +413,12 @@ save_report session::save(any_state state, const observation& now) {
 step_outcome session::preempt(any_state state, const observation& now, const verdict& last) {
   if (preempted_step_ == now.step) return {.stop = true};
   const stopwatch stall;
-  const double left = static_cast<double>(last.milliseconds_left) / 1000;
+  const double left = static_cast<double>(last.least.milliseconds_left) / 1000;
   record_.emit({.what = event::kind::stopping,
                 .checkpoint = store().location(),
                 .step = now.step,
                 .seconds = left,
-                .message = reason_to_stop(last.signal)});
+                .message = reason_to_stop(static_cast<int>(last.most.signal))});
   const auto plan = ranks_.from_leader([&] {
     std::uint64_t bytes = 0;
     for (const auto& each : describe(state).leaves) bytes += each.bytes();

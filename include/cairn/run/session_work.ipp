@@ -228,7 +228,8 @@ void session::cancel_work(const std::string& why) {
   if (needs_no_votes()) {
     limiter_.cancel();
     wait_for_background();
-    if (work_->failure && work_->failure->code() != errc::cancelled) return fail_together({.has_failed = true});
+    if (work_->failure && work_->failure->code() != errc::cancelled)
+      return fail_together({.most = {.has_failed = true}});
   }
   drop_work({errc::cancelled, why});
 }
@@ -269,7 +270,7 @@ void session::begin_round(const std::string& call, vote mine) {
   }
   mine.has_thrown = own_failure_.has_value();
   mine.pauses = ranks_.is_leader() && !policy_.may_save();
-  mine.signal = options_.preempt.number();
+  mine.signal = static_cast<std::uint64_t>(options_.preempt.number());
   if (mine.signal == 0 && advise_before_end() == schedule::before_end::stop) mine.signal = time_limit;
   if (mine.signal != 0) {
     const double left = seconds_to_stop();
@@ -284,18 +285,18 @@ void session::begin_round(const std::string& call, vote mine) {
       mine.begun = all.begun.size();
       mine.announced = all.announcement.size();
     }
-    mine.phase = all.phase;
+    mine.phase = static_cast<std::uint64_t>(all.phase);
   }
   call_ = call;
   own_vote_ = mine;
-  ranks_.begin_round(fill_ballot(mine, ranks_.rank(), ranks_.size()));
+  ranks_.begin_round(fill_ballot(mine));
 }
 
 /// Waits for the round.
 verdict session::take_verdict() {
   if (deferred_) return *std::exchange(deferred_, std::nullopt);
   try {
-    return read_ballots(ranks_.end_round(), ranks_.size());
+    return read_ballots(ranks_.end_round());
   } catch (const error& cause) {
     drop_work(cause);
     throw;
@@ -341,23 +342,24 @@ void session::act_before_stop(const verdict& last) {
 
 /// Decides what follows: an error of all ranks, the end of the work, or its next phase (advance).
 void session::obey(const verdict& last) {
-  is_pausing_ = last.pauses;
-  is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || last.signal != 0;
-  if (last.leaving && *last.leaving != ranks_.rank()) {
-    const error lost(errc::lost_rank, sentence({"rank ", *last.leaving, " has ended by an exception"}));
+  const auto& some = last.most;
+  is_pausing_ = some.pauses != 0;
+  is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || some.signal != 0;
+  if (const auto leaving = ranks_.size() - some.leaving; some.leaving != 0 && leaving != ranks_.rank()) {
+    const error lost(errc::lost_rank, sentence({"rank ", leaving, " has ended by an exception"}));
     ranks_.give_up(lost);
     throw error(lost);
   }
-  if (!last.is_same_call) {
+  if (!last.is_same_call()) {
     drop_work({errc::mismatch, "the ranks differ in the call"});
     ranks_.require_same("the call", call_);
   }
-  if (last.has_failed || last.has_thrown) return fail_together(last);
-  if (last.is_copied && !last.saves_copy) {
+  if (some.has_failed != 0 || some.has_thrown != 0) return fail_together(last);
+  if (some.copied != 0 && some.saves_copy == 0) {
     if (own_vote_.copied > will_copy) drop_work({errc::cancelled, "rank 0 makes no save"});
     return;
   }
-  if (last.is_copied && !last.is_same_copy) refuse_differences();
+  if (!last.is_same_copy()) refuse_differences();
   if (!work_) return;
   try {
     advance(last);
@@ -374,28 +376,28 @@ void session::obey(const verdict& last) {
 /// Starts the next phase of the work, which all ranks have reached.
 void session::advance(const verdict& last) {
   auto& all = *work_;
-  if (last.cancels && all.phase != save_phase::publishing)
+  if (last.most.cancels != 0 && all.phase != save_phase::publishing)
     return cancel_work("cancelled for a newer save or the end of the run");
   if (needs_no_votes()) {
     if (!all.is_done) return;
     background_.wait();
     return end_work();
   }
-  if (last.begun != 0 && last.slowest == save_phase::copied) {
-    const auto begun = ranks_.broadcast(all.begun, 0, last.begun);
+  if (last.most.begun != 0 && last.slowest() == save_phase::copied) {
+    const auto begun = ranks_.broadcast(all.begun, 0, last.most.begun);
     all.phase = save_phase::writing;
     start_phase([this, begun](work& joined) {
       if (!ranks_.is_leader()) join(joined, begun);
       write(joined);
     });
-  } else if (last.slowest == save_phase::prepared) {
+  } else if (last.slowest() == save_phase::prepared) {
     background_.wait();
     const auto records = ranks_.gather([&] { return all.record; });
     all.phase = save_phase::publishing;
     if (ranks_.is_leader()) start_phase([this, records](work& written) { publish(written, records); });
-  } else if (last.announced != 0) {
+  } else if (last.most.announced != 0) {
     background_.wait();
-    const auto text = ranks_.broadcast(all.announcement, 0, last.announced);
+    const auto text = ranks_.broadcast(all.announcement, 0, last.most.announced);
     if (!ranks_.is_leader()) {
       all.made = read_published(text);
       note_published(all);
@@ -429,13 +431,14 @@ void session::fail_together(const verdict& last) {
   }
   if (ranks_.is_broken()) throw error(*agreed);
   const bool is_of_save =
-      last.has_failed || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
+      last.most.has_failed != 0 || own_vote_.copied > will_copy;  // the running save or merge, or the copy of this call
   const bool is_of_merge = is_of_save && work_ && work_->is_published;
   const bool is_awaited = is_of_save && work_ && work_->is_sync;  // the trainer learns of it by this call
-  const bool is_of_caller = agreed->code() == errc::mismatch || (agreed->code() == errc::stale && !last.has_failed);
+  const bool is_of_caller =
+      agreed->code() == errc::mismatch || (agreed->code() == errc::stale && last.most.has_failed == 0);
   const bool keeps = options_.on_failure == when_failed::keep_training && !is_awaited && !is_of_caller;
   std::optional<double> left;  // seconds for which the storage may go on failing before its error is thrown
-  if (last.has_failed && !is_of_merge && !is_awaited)
+  if (last.most.has_failed != 0 && !is_of_merge && !is_awaited)
     left = ranks_.from_leader([&]() -> std::optional<double> {
       const auto patience = options_.retry_for.count();
       if (options_.on_failure != when_failed::raise || agreed->code() != errc::io || patience == 0) return std::nullopt;
@@ -484,7 +487,7 @@ void session::end_rounds() noexcept {
         if (has_verdict()) end_round();
       } catch (...) {  // of a save; if the team is broken, the next round throws it, too
       }
-      begin_round("the end", {.is_leaving = true});
+      begin_round("the end", {.leaving = ranks_.size() - ranks_.rank()});
       static_cast<void>(take_verdict());  // the others act on it, and take part in nothing more
     } else {
       const bool cancels = options_.on_destruction == when_destroyed::cancel;

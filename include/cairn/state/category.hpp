@@ -52,7 +52,7 @@ enum class category {
   shared_pointer,
   weak_pointer,
   atomic,
-  random,  // engines and distributions: saved as their streamed text
+  random,  // engines and distributions
   unsupported
 };
 

@@ -18,6 +18,10 @@ namespace cairn::inline v0_1::detail {
 
 void checker::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
+  if (prototypes_ == 0 && !device && view.memory && view.bytes() > 0) {
+    const auto [first, last] = address_range(view);
+    freed_.keep(first, static_cast<std::uint64_t>(last - first), at_.path);
+  }
   if (index != catalog::npos && at_.place) {
     regions_.insert_or_assign(index, box{at_.place->first, view.shape});
     return;
@@ -87,9 +91,11 @@ void checker::drop_copy() {
 void checker::note_owner(const void* object, const void* type, const void* content) {
   owner_ = {object, type, content};
   if (prototypes_ > 0) return;
-  const auto [known, is_new] = owners_.try_emplace(owner_, at_.path);
-  const std::string& first = known->second;
-  if (is_new) return;
+  freed_.keep(object, 1, at_.path);
+  auto& paths = owners_[owner_];
+  paths.push_back(at_.path);
+  if (paths.size() == 1) return;
+  const std::string& first = paths.front();
   // What is below the last pair of paths has been compared with them.
   const bool is_compared =
       !tied_.empty() && is_within(at_.path, tied_) &&
@@ -98,10 +104,7 @@ void checker::note_owner(const void* object, const void* type, const void* conte
   if (is_compared) return;
   tied_ = at_.path;
   tied_to_ = first;
-  check_tie(first, tied_);
-  auto& others = other_paths_[owner_];
-  for (const auto& each : others) check_tie(each, tied_);
-  others.push_back(tied_);
+  for (std::size_t i = 0; i + 1 < paths.size(); ++i) check_tie(paths[i], tied_);
 }
 
 void checker::check_tie(const std::string& other, const std::string& path) {
@@ -154,15 +157,15 @@ bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t widt
 }
 
 void checker::note_freed(const void* memory, std::uint64_t bytes) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  if (prototypes_ == 0 && bytes > 0) freed_.memory.push_back({begin, begin + bytes, owner_, at_.path});
+  if (prototypes_ == 0) freed_.add(memory, bytes, owner_, at_.path);
 }
 
-void checker::note_destroyed(std::string_view part) {
-  if (prototypes_ > 0) return;
-  auto& destroyed = freed_.parts[owner_];
-  if (destroyed.names.empty()) destroyed.path = at_.path;
-  destroyed.names.emplace(part);
+void checker::note_destroyed(void* object, walk_function walk) {
+  if (prototypes_ == 0) freed_.add_object(object, walk, at_, owner_);
+}
+
+void checker::note_dropped(const std::shared_ptr<void>& object, walk_function walk) {
+  if (prototypes_ == 0) freed_.add_shared(object, walk, owner_, at_.path);
 }
 
 void checker::note_put(void* object, const void* copy, const copy_operations& how) {
@@ -189,6 +192,9 @@ inline void remove_repeats(std::vector<std::string>& paths) {
 }
 
 void checker::finish() {
+  for (const auto& [of, part] : freed_.find(at_, owners_))
+    record(part, "refers to elements of " + (of.empty() ? "value" : of) +
+                     ", which the load destroys or moves; give that the checkpoint's structure before the load");
   for (const auto& [first, second] : arrays_.find_conflicts(load_.fetched, load_.stored.contents()))
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");

@@ -116,14 +116,18 @@ class column_writer {
   explicit column_writer(std::size_t count) {
     if constexpr (std::same_as<column<T>, text_column>)
       result_.ends.reserve(count);
-    else
+    else if constexpr (std::same_as<column<T>, bool_array>)
       result_.resize(count);
+    else
+      result_.reserve(count);
   }
 
   void add(const T& value) {
     if constexpr (std::same_as<column<T>, text_column>) {
       result_.text += detail::take_element(value);
       result_.ends.push_back(result_.text.size());
+    } else if constexpr (requires { result_.push_back(detail::take_element(value)); }) {
+      result_.push_back(detail::take_element(value));
     } else {
       result_.data()[at_++] = detail::take_element(value);
     }

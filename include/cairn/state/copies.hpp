@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "cairn/state/column_copy.hpp"
-#include "cairn/state/random_text.hpp"
+#include "cairn/state/random.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -131,21 +131,35 @@ struct copy_traits<T> {
 };
 
 template <class T>
-requires(category_of<T>() == category::random)
+requires(category_of<T>() == category::random && !word_engine<T>)
 struct copy_traits<T> {
   using type = std::string;
   static type take(const T& value) {
-    if constexpr (random_operations_of<T>.engine.what != engine_text::kind::unknown) {
-      return detail::write_random(&value, random_operations_of<T>);
-    } else {
-      T fresh;
-      return detail::write_tested(&value, &fresh, random_operations_of<T>);
-    }
+    T fresh;
+    return detail::write_random(&value, &fresh, random_operations_of<T>);
   }
   static void put(T& value, const type& stored) {
     T fresh;
     detail::read_random(stored, &fresh, random_operations_of<T>);
     value = std::move(fresh);
+  }
+};
+
+template <class T>
+requires(category_of<T>() == category::random && word_engine<T>)
+struct copy_traits<T> {
+  using type = engine_words<T>;
+  static type take(const T& value) {
+    type words;
+    std::memcpy(words.data(), &value, sizeof value);
+    return words;
+  }
+  static void put(T& value, const type& words) {
+    try_put(value, words);
+    std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
+  }
+  static void try_put(const T&, const type& words) {
+    if (!detail::can_draw<T>(words.data())) fail_random();
   }
 };
 

@@ -4,14 +4,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
+#include <memory>
+#include <typeinfo>
 #include <utility>
+
+#include <cxxabi.h>
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
-#include "cairn/state/stable_name.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -204,9 +208,16 @@ void describer::note_pointee(const found_object& found) {
     note({.what = structure_entry::kind::engaged, .number = found.address != nullptr});
 }
 
+/// The name of the type in C++.
+inline std::string readable_name(const std::type_info& type) {
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr),
+                                                    std::free);
+  return name ? name.get() : type.name();
+}
+
 std::string describer::stored_name(const found_object& found) const {
   const class_list& list = found.by->list();
-  if (const listed_type* const type = list.find(*found.type)) return list.name(*type);
+  if (const listed_type* const type = list.find(*found.type)) return std::string(type->names.front());
   fail(errc::invalid, {path(), " points to a '", readable_name(*found.unlisted), "', which cairn::polymorphic<",
                        found.by->base->name, "> does not list: add it to the list"});
 }

@@ -29,7 +29,7 @@ namespace cairn::inline v0_1::detail {
 /// Containers of fewer objects are not joined: an object has a path of its own.
 inline constexpr std::uint64_t fewest_joined = 256;
 /// Nor are objects that have more bytes, on average.
-inline constexpr std::uint64_t most_joined_bytes = 4096;
+inline constexpr std::uint64_t most_joined_bytes = 8192;
 
 struct joined_column {
   enum class kind : unsigned char { values, ends, engaged };

@@ -366,10 +366,10 @@ void loader::fill_joined(column_splitter& splitter, std::span<void* const> objec
   if (fills) return;
   if (!of.resizes && !splitter.differs()) {
     load_.kept_sizes.insert(at_.path);
-  } else if (of.size > 0) {
-    if (!of.resizes) static_cast<void>(note_resize(of.size, of.size, 0));
+  } else if (!of.before.empty()) {
+    if (!of.resizes) static_cast<void>(note_resize(of.before.size(), of.before.size(), 0));
     note_owner(of.object, of.type);
-    note_destroyed();
+    for (void* const each : of.before) note_destroyed(each, how.walk);
   }
 }
 
@@ -395,8 +395,9 @@ bool loader::joined(void* sequence, std::uint64_t size, const size_limits& limit
     objects.clear();
     for_each_element(sequence, how, [&](void* element) { objects.push_back(element); });
   }
+  const auto before = objects;
   objects.resize(count);
-  fill_joined(splitter, objects, how.element, {sequence, &how, size, resizes, {}});
+  fill_joined(splitter, objects, how.element, {sequence, &how, before, resizes, {}});
   return true;
 }
 

@@ -69,7 +69,8 @@ class checker final : public loader {
   bool note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) override;
   void note_owner(const void* object, const void* type, const void* content) override;
   void note_freed(const void* memory, std::uint64_t bytes) override;
-  void note_destroyed(std::string_view part) override;
+  void note_destroyed(void* object, walk_function walk) override;
+  void note_dropped(const std::shared_ptr<void>& object, walk_function walk) override;
   void note_put(void* object, const void* copy, const copy_operations& how) override;
   std::size_t match_leaf(const memory_view& view) override;
   void missing() override;
@@ -78,9 +79,6 @@ class checker final : public loader {
     defaulted_.emplace_back(path());
   }
   void record(std::string_view path, const std::string& problem) override;
-
-  /// Memory of the state that the second walk frees or moves, and parts that it destroys.
-  [[nodiscard]] const freed_objects& freed() const noexcept { return freed_; }
 
   /// After the walk: completes the report. Throws one errc::mismatch with all problems.
   void finish();
@@ -111,13 +109,12 @@ class checker final : public loader {
   std::pair<std::string, std::string> refusal_;   // the last array whose type refuses the stored shape, and why
   std::vector<std::string> defaulted_;            // missing in the checkpoint, but not required
   std::set<std::string, std::less<>> explained_;  // paths of what is missing; their parts are not reported
-  freed_objects freed_;
+  freed_memory freed_;
   std::uint64_t growing_ = 0;  // bytes of all containers that become larger
   tied_arrays arrays_;
   std::map<std::size_t, box> regions_;
-  std::unordered_map<owner, std::string, owner::hash> owners_;                    // the first path of each
-  std::unordered_map<owner, std::vector<std::string>, owner::hash> other_paths_;  // of an owner
-  owner owner_{};                                                                 // the one that was noted last
+  owner_paths owners_;
+  owner owner_{};               // the one that was noted last
   std::string tied_, tied_to_;  // the paths of the owner that was last met again, and where it was met before
 };
 
@@ -192,8 +189,6 @@ class load_plan {
 
  private:
   void walk(walker& by);
-  /// Rejects parts of the state that are in memory which the load frees or moves.
-  void check_overlaps();
 
   any_mutable_state state_;
   walk_position at_;

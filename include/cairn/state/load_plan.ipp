@@ -84,7 +84,6 @@ load_plan::load_plan(any_mutable_state state, const catalog& from, const match_o
   check({});
   // The pointers before the first one to const took the object for one that is written.
   if (progress_->is_const_written) check(std::move(progress_->const_objects));
-  if (!checker_->freed().memory.empty() || !checker_->freed().parts.empty()) check_overlaps();
   checker_->finish();
   applier_.emplace(at_, *progress_);
 }
@@ -94,22 +93,6 @@ void load_plan::apply() {
   progress_->filled_objects.clear();
   at_.takes_sizes = true;  // those that must not have passed the check
   walk(*applier_);
-}
-
-void load_plan::check_overlaps() {
-  overlap_search search(at_, checker_->freed());
-  if (!checker_->freed().parts.empty()) {
-    walk(search);
-    search.begin_second();
-    walk(search);
-  }
-  search.begin_third();
-  walk(search);
-  for (const auto& [container, part] : search.found())
-    if (progress_->stored.selects(part))
-      checker_->record(part,
-                       "refers to elements of " + (container.empty() ? "value" : container) +
-                           ", which the load destroys or moves; give that the checkpoint's structure before the load");
 }
 
 void load_plan::walk(walker& by) {

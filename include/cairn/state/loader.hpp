@@ -158,10 +158,10 @@ class loader : public walker {
                                              const std::function<void(column_matcher&)>& walk_object);
   struct joined_container {
     const void* object;
-    const void* type;         ///< of `note_owner`
-    std::uint64_t size;       ///< before the load
-    bool resizes;             ///< or other keys
-    std::string_view inside;  ///< the path of its objects; may be empty
+    const void* type;               ///< of `note_owner`
+    std::span<void* const> before;  ///< its objects before the load
+    bool resizes;                   ///< or other keys
+    std::string_view inside;        ///< the path of its objects; may be empty
   };
   /// Fills the object of each row. In the check, compares it, and a new one where that is null; then notes what the
   /// load frees.

@@ -73,10 +73,21 @@ consteval std::string_view type_name_view() {
 template <class T>
 inline constexpr short_name<type_name_view<T>().size()> stored_type_name{type_name_view<T>()};
 
-/// "nn::dense": the name of the type behind a polymorphic pointer, as a checkpoint stores it.
+/// "nn::dense", as the compiler spells it.
 template <class T>
 constexpr std::string_view type_name() noexcept {
   return stored_type_name<T>.view();
+}
+
+/// "dense" for "nn::dense"; empty for "nn::box<int>", whose arguments each compiler spells in its own way.
+constexpr std::string_view class_name_in(std::string_view type_name) noexcept {
+  return !type_name.empty() && is_identifier_char(type_name.back()) ? last_identifier(type_name) : std::string_view();
+}
+
+/// The name of the type behind a polymorphic pointer, as a checkpoint stores it: "dense".
+template <class T>
+constexpr std::string_view stored_class_name() noexcept {
+  return class_name_in(type_name<T>());
 }
 
 }  // namespace cairn::inline v0_1::detail

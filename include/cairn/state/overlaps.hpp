@@ -5,15 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "cairn/core/leaf.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -32,7 +30,6 @@ struct owner {
   const void* content = nullptr;
 
   friend bool operator==(const owner&, const owner&) = default;
-
   struct hash {
     [[nodiscard]] std::size_t operator()(const owner& of) const noexcept {
       const std::hash<const void*> one;
@@ -41,89 +38,64 @@ struct owner {
   };
 };
 
-/// Elements that a load frees or moves.
-struct freed_memory {
-  std::uintptr_t begin;
-  std::uintptr_t end;
-  owner of;
-  std::string path;  ///< of the owner; empty: it is the whole state
-};
+/// The paths of each owner in the state.
+using owner_paths = std::unordered_map<owner, std::vector<std::string>, owner::hash>;
 
-/// What of an owner a load destroys.
-struct destroyed_parts {
-  std::string path;                          ///< of the owner
-  std::set<std::string, std::less<>> names;  ///< of the parts; an empty name: all that it owns
-};
-
-struct freed_objects {
-  std::vector<freed_memory> memory;
-  std::unordered_map<owner, destroyed_parts, owner::hash> parts;
-};
-
-/// Finds objects and arrays that a load keeps, but whose memory it frees. The state is walked three times. The first
-/// walk finds the shared objects that are kept. The second one finds the memory of the parts that are destroyed. The
-/// third one finds the kept parts that are in that memory. These are no fault where they belong to the owner of the
-/// memory, under any path of that owner. Private copies are not searched.
-class overlap_search final : public walker {
+/// What a load frees, moves and keeps, as the check of it finds that.
+class freed_memory {
  public:
   struct overlap {
-    std::string owner;  ///< its path
+    std::string owner;  ///< its path; empty: it is the whole state
     std::string part;   ///< the path of something in the memory that it frees
   };
 
-  overlap_search(walk_position& at, freed_objects freed) : walker(at), freed_(std::move(freed)) {}
+  /// The owner at `path` frees or moves that memory.
+  void add(const void* memory, std::uint64_t bytes, const owner& of, std::string_view path);
+  /// It destroys an object. Private copies in it are not searched.
+  void add_object(void* object, walk_function walk, walk_position& at, const owner& of);
+  /// It drops one of the pointers that share an object. The object is destroyed if these are all that there are.
+  void add_shared(const std::shared_ptr<void>& object, walk_function walk, const owner& of, std::string_view path);
+  /// The load keeps the array or the owner at `path`.
+  void keep(const void* memory, std::uint64_t bytes, std::string_view path);
 
-  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
-  [[nodiscard]] bool runs_archive_functions() const noexcept override { return false; }
-  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  void versioned(void* object, const version_operations& how) override;
-  void copy(void* object, const copy_operations& how) override;
-  void note_owner(const void* object, const void* type, const void* content) override;
-  /// Temporary objects are no part of the state.
-  void walk_temporary(void* object, walk_function /*walk*/, void (*destroy)(void*)) override { destroy(object); }
-
-  void begin_second();
-  void begin_third();
-  /// At most one for each owner that frees memory.
-  [[nodiscard]] const std::vector<overlap>& found() const noexcept { return found_; }
+  /// What is kept in memory that is freed; at most one for each owner that frees some. It is no fault if it belongs to
+  /// that owner, under any of its paths.
+  [[nodiscard]] std::vector<overlap> find(walk_position& at, const owner_paths& owners);
 
  private:
-  struct range : freed_memory {
+  class collector;
+  struct range {
+    std::uintptr_t begin, end;
+    std::size_t by;            // index in `owners_`
     std::uintptr_t reach = 0;  // the largest `end` up to here
   };
-  /// An owner that frees memory.
-  struct origin {
-    std::vector<std::string>
-        names;  // paths that lead to it; the first one is that of the load, which may have a former name
-    bool is_found = false;
-  };
-
-  /// An owner on the way to the current object.
-  struct outer_owner {
-    owner of;
-    std::size_t depth;
+  struct kept_part {
+    std::uintptr_t begin, end;
     std::string path;
   };
-  enum class step : unsigned char { first, second, third };
+  struct freeing_owner {
+    owner of;
+    std::string path;
+    bool is_found = false;
+  };
+  struct dropped_object {
+    std::shared_ptr<void> object;
+    walk_function walk;
+    std::size_t by;
+    long pointers = 0;  // that are dropped
+    bool is_destroyed = false;
+  };
 
-  void add(memory_view view, const device_copies* device) override;
-  /// The owner that destroys the current object, or an object that contains it; null if there is none.
-  [[nodiscard]] const owner* destroyer();
-  [[nodiscard]] bool is_on_the_way(const outer_owner& of) const;
-  void add_memory(const void* begin, std::uint64_t bytes, const owner& of);
-  void search_owner(const owner& now);
-  void search(std::uintptr_t begin, std::uintptr_t end);
-  /// `path`: of the memory that the owner frees.
-  void report_unless_own(const owner& of, const std::string& path);
+  std::size_t index_of(const owner& of, std::string_view path);
+  void add_range(const void* memory, std::uint64_t bytes, std::size_t by);
+  void add_dropped(const std::shared_ptr<void>& object, walk_function walk, std::size_t by);
+  /// Adds the memory of the dropped objects that nothing else shares.
+  void destroy_dropped(walk_position& at);
 
-  freed_objects freed_;
-  step step_ = step::first;
-  std::vector<outer_owner> outer_;
-  std::set<std::pair<const void*, type_id>> visited_, kept_;  // shared objects
-  std::vector<range> ranges_;                                 // ascending by `begin`
-  std::unordered_map<owner, owner, owner::hash> destroyed_;   // owners that are destroyed, and what destroys them
-  std::unordered_map<owner, origin, owner::hash> origins_;
-  std::vector<overlap> found_;
+  std::vector<range> ranges_;
+  std::vector<kept_part> kept_;
+  std::vector<freeing_owner> owners_;
+  std::map<const void*, dropped_object> dropped_;
 };
 
 }  // namespace cairn::inline v0_1::detail

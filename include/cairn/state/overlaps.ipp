@@ -10,114 +10,111 @@
 
 namespace cairn::inline v0_1::detail {
 
-void overlap_search::begin_second() {
-  step_ = step::second;
-  kept_ = std::exchange(visited_, {});
-  outer_.clear();
+/// Adds the memory of all that an object owns, and the places of the owners in it.
+class freed_memory::collector final : public walker {
+ public:
+  collector(walk_position& at, freed_memory& to, std::size_t by) noexcept : walker(at), to_(to), by_(by) {}
+
+  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
+  [[nodiscard]] bool runs_archive_functions() const noexcept override { return false; }
+  shared_answer shared(const found_object& /*found*/, const std::shared_ptr<void>& /*object*/) override {
+    return {.destroys = true};
+  }
+  void note_dropped(const std::shared_ptr<void>& object, walk_function walk) override {
+    to_.add_dropped(object, walk, by_);
+  }
+  void copy(void* object, const copy_operations& how) override {
+    note_owner(object, &how, nullptr);
+    if (!how.for_each_freed) return;
+    how.for_each_freed(object, nullptr, this, [](void* self, const void* memory, std::size_t bytes) {
+      const collector& of = *static_cast<collector*>(self);
+      of.to_.add_range(memory, bytes, of.by_);
+    });
+  }
+  void note_owner(const void* object, const void* /*type*/, const void* /*content*/) override {
+    to_.add_range(object, 1, by_);
+  }
+  void walk_temporary(void* object, walk_function /*walk*/, void (*destroy)(void*)) override { destroy(object); }
+
+ private:
+  void add(memory_view view, const device_copies* device) override {
+    if (device || !view.memory || view.bytes() == 0) return;  // a device's memory is not the host's
+    const auto [first, last] = address_range(view);
+    to_.add_range(first, static_cast<std::uint64_t>(last - first), by_);
+  }
+
+  freed_memory& to_;
+  std::size_t by_;
+};
+
+std::size_t freed_memory::index_of(const owner& of, std::string_view path) {
+  if (owners_.empty() || owners_.back().of != of || owners_.back().path != path)
+    owners_.push_back({of, std::string(path)});
+  return owners_.size() - 1;
 }
 
-void overlap_search::begin_third() {
-  step_ = step::third;
-  visited_.clear();
-  outer_.clear();
-  std::sort(freed_.memory.begin(), freed_.memory.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+void freed_memory::add_range(const void* memory, std::uint64_t bytes, std::size_t by) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  if (bytes > 0) ranges_.push_back({begin, begin + bytes, by});
+}
+
+void freed_memory::add_dropped(const std::shared_ptr<void>& object, walk_function walk, std::size_t by) {
+  ++dropped_.try_emplace(object.get(), dropped_object{object, walk, by}).first->second.pointers;
+}
+
+void freed_memory::add(const void* memory, std::uint64_t bytes, const owner& of, std::string_view path) {
+  add_range(memory, bytes, index_of(of, path));
+}
+
+void freed_memory::add_object(void* object, walk_function walk, walk_position& at, const owner& of) {
+  collector all(at, *this, index_of(of, at.path));
+  walk(all, object);
+}
+
+void freed_memory::add_shared(const std::shared_ptr<void>& object, walk_function walk, const owner& of,
+                              std::string_view path) {
+  add_dropped(object, walk, index_of(of, path));
+}
+
+void freed_memory::keep(const void* memory, std::uint64_t bytes, std::string_view path) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+  kept_.push_back({begin, begin + bytes, std::string(path)});
+}
+
+void freed_memory::destroy_dropped(walk_position& at) {
+  for (bool is_new = true; is_new;) {  // an object that is destroyed may drop others
+    is_new = false;
+    for (auto& [address, each] : dropped_) {
+      const bool is_shared = each.object.use_count() > each.pointers + 1;  // this list has one pointer, too
+      if (is_shared || std::exchange(each.is_destroyed, true)) continue;
+      collector all(at, *this, each.by);
+      each.walk(all, each.object.get());
+      is_new = true;
+    }
+  }
+}
+
+std::vector<freed_memory::overlap> freed_memory::find(walk_position& at, const owner_paths& owners) {
+  destroy_dropped(at);
+  std::ranges::sort(ranges_, {}, &range::begin);
   std::uintptr_t reach = 0;
-  for (const auto& each : freed_.memory) {
-    reach = std::max(reach, each.end);
-    ranges_.push_back({each, reach});
-    origins_.try_emplace(each.of, origin{{each.path}});
-  }
-  for (const auto& [of, destroyed] : freed_.parts) origins_.try_emplace(of, origin{{destroyed.path}});
-}
-
-bool overlap_search::is_on_the_way(const outer_owner& of) const {
-  if (at_.lengths.size() < of.depth) return false;
-  const std::size_t size = at_.lengths.size() == of.depth ? at_.path.size() : at_.lengths[of.depth];
-  return size == of.path.size() && at_.path.starts_with(of.path);
-}
-
-const owner* overlap_search::destroyer() {
-  while (!outer_.empty() && !is_on_the_way(outer_.back())) outer_.pop_back();
-  for (auto each = outer_.rbegin(); each != outer_.rend(); ++each) {
-    const auto parts = freed_.parts.find(each->of);
-    if (parts == freed_.parts.end()) continue;
-    if (parts->second.names.contains("")) return &each->of;
-    if (at_.lengths.size() == each->depth) continue;  // the owner, or its content
-    const std::size_t begin = each->path.empty() ? 0 : each->path.size() + 1;
-    const std::size_t end = at_.lengths.size() == each->depth + 1 ? at_.path.size() : at_.lengths[each->depth + 1];
-    if (parts->second.names.contains(std::string_view(at_.path).substr(begin, end - begin))) return &each->of;
-  }
-  return nullptr;
-}
-
-void overlap_search::note_owner(const void* object, const void* type, const void* content) {
-  const owner now{object, type, content};
-  const owner* const by = destroyer();
-  if (by && step_ == step::second) destroyed_.try_emplace(now, *by);
-  if (!by && step_ == step::third) search_owner(now);
-  if (!freed_.parts.empty()) outer_.push_back({now, at_.lengths.size(), at_.path});
-}
-
-void overlap_search::search_owner(const owner& now) {
-  if (const auto at = origins_.find(now); at != origins_.end()) at->second.names.push_back(at_.path);
-  if (const auto at = destroyed_.find(now); at != destroyed_.end())
-    report_unless_own(at->second, freed_.parts.at(at->second).path);
-  const auto address = reinterpret_cast<std::uintptr_t>(now.object);
-  search(address, address + 1);
-}
-
-void overlap_search::versioned(void* object, const version_operations& how) {
-  if (how.migrate && at_.shape.empty()) note_owner(object, &how, nullptr);
-  how.walk_parts(*this, object);
-}
-
-void overlap_search::add_memory(const void* begin, std::uint64_t bytes, const owner& of) {
-  const auto address = reinterpret_cast<std::uintptr_t>(begin);
-  freed_.memory.push_back({address, address + bytes, of, freed_.parts.at(of).path});
-}
-
-void overlap_search::copy(void* object, const copy_operations& how) {
-  note_owner(object, &how, nullptr);
-  if (step_ != step::second || !how.for_each_freed || !destroyer()) return;
-  how.for_each_freed(object, nullptr, this, [](void* context, const void* memory, std::size_t bytes) {
-    auto& self = *static_cast<overlap_search*>(context);
-    self.add_memory(memory, bytes, *self.destroyer());
-  });
-}
-
-shared_answer overlap_search::shared(const found_object& found, const std::shared_ptr<void>& object) {
-  if (!object) return {};
-  const std::pair<const void*, type_id> key(found.address, *found.type);
-  const bool is_kept = step_ != step::second || kept_.contains(key);
-  if ((is_kept && destroyer()) || !visited_.insert(key).second) return {};
-  return {.what = presence::walk, .type = found.type};
-}
-
-void overlap_search::add(memory_view view, const device_copies* device) {
-  if (step_ == step::first || device || !view.memory || view.bytes() == 0)
-    return;  // a device's memory is not the host's
-  const auto [first, last] = address_range(view);
-  const auto begin = reinterpret_cast<std::uintptr_t>(first), end = reinterpret_cast<std::uintptr_t>(last);
-  const owner* const by = destroyer();
-  if (by && step_ == step::second) add_memory(first, end - begin, *by);
-  if (!by && step_ == step::third) search(begin, end);
-}
-
-void overlap_search::search(std::uintptr_t begin, std::uintptr_t end) {
-  auto at = std::lower_bound(ranges_.begin(), ranges_.end(), end,
-                             [](const range& each, std::uintptr_t value) { return each.begin < value; });
-  while (at != ranges_.begin() && (--at)->reach > begin)
-    if (at->end > begin) report_unless_own(at->of, at->path);
-}
-
-void overlap_search::report_unless_own(const owner& of, const std::string& path) {
-  origin& from = origins_.at(of);
-  const bool is_own = std::any_of(from.names.begin(), from.names.end(), [&](const std::string& name) {
-    return is_within(at_.path, name) || is_within(name, at_.path);
-  });
-  if (is_own || from.is_found) return;
-  from.is_found = true;
-  found_.push_back({path, std::string(this->path())});
+  for (auto& each : ranges_) each.reach = reach = std::max(reach, each.end);
+  std::vector<overlap> found;
+  const auto search = [&](std::uintptr_t begin, std::uintptr_t end, const std::string& path) {
+    const auto is_own = [&](const std::string& name) { return is_within(path, name) || is_within(name, path); };
+    auto next = std::ranges::lower_bound(ranges_, end, {}, &range::begin);
+    while (next != ranges_.begin() && (--next)->reach > begin) {
+      freeing_owner& by = owners_[next->by];
+      if (next->end <= begin || by.is_found || is_own(by.path)) continue;
+      const auto names = owners.find(by.of);
+      if (names != owners.end() && std::ranges::any_of(names->second, is_own)) continue;
+      by.is_found = true;
+      found.push_back({by.path, path});
+    }
+  };
+  if (ranges_.empty()) return found;
+  for (const auto& each : kept_) search(each.begin, each.end, each.path);
+  return found;
 }
 
 }  // namespace cairn::inline v0_1::detail

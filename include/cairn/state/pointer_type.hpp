@@ -5,12 +5,11 @@
 #include <array>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
-#include <vector>
 
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/type_id.hpp"
 
@@ -20,25 +19,42 @@ namespace cairn::inline v0_1::detail {
 struct listed_type {
   const type_id* type;
   const std::type_info* dynamic;            ///< the same for RTTI
-  std::span<const std::string_view> given;  ///< the name that the user gave, then the former ones; empty: none
+  std::span<const std::string_view> names;  ///< the name that a checkpoint stores, then the former ones
+  std::string_view own;                     ///< the name without `named`; empty if the class is made by a template
 };
 
 /// The classes that cairn::polymorphic lists for a base class.
 class class_list {
  public:
-  explicit class_list(std::span<const listed_type> types);
+  constexpr explicit class_list(std::span<const listed_type> types) : types_(types) {}
 
   /// The class of that type, or null.
-  [[nodiscard]] const listed_type* find(const type_id& type) const noexcept;
-  [[nodiscard]] const listed_type* find(const std::type_info& type) const noexcept;
-  /// The class that a checkpoint means by that name, or null. Names that the user gave come first.
-  [[nodiscard]] const listed_type* find(std::string_view stored) const;
-  /// The name that a checkpoint stores.
-  [[nodiscard]] const std::string& name(const listed_type& type) const noexcept;
+  [[nodiscard]] constexpr const listed_type* find(const type_id& type) const noexcept {
+    return find_if([&](const listed_type& each) { return *each.type == type; });
+  }
+  [[nodiscard]] const listed_type* find(const std::type_info& type) const noexcept {
+    return find_if([&](const listed_type& each) { return *each.dynamic == type; });
+  }
+  /// The class that a checkpoint means by that name, or null. Namespaces count only in the names that the user gave.
+  [[nodiscard]] constexpr const listed_type* find(std::string_view stored) const noexcept {
+    const auto* const named = find_if([&](const listed_type& each) {
+      for (const auto name : each.names)
+        if (name == stored) return true;
+      return false;
+    });
+    const auto own = class_name_in(stored);
+    return named || own.empty() ? named : find_if([&](const listed_type& each) { return each.own == own; });
+  }
 
  private:
+  template <class Condition>
+  [[nodiscard]] constexpr const listed_type* find_if(const Condition& is_it) const noexcept {
+    for (const listed_type& each : types_)
+      if (is_it(each)) return &each;
+    return nullptr;
+  }
+
   std::span<const listed_type> types_;
-  std::vector<std::vector<std::string>> names_;  // of each class: the stored name, then others that a load accepts
 };
 
 struct pointer_type {
@@ -64,13 +80,12 @@ struct found_object {
 template <class Type>
 struct listing {
   using type = Type;
-  static constexpr std::span<const std::string_view> given{};
+  static constexpr std::array names{stored_class_name<Type>()};
 };
 template <name_text Name, class Type, name_text... Former>
 struct listing<named<Name, Type, Former...>> {
   using type = Type;
   static constexpr std::array<std::string_view, 1 + sizeof...(Former)> names{Name.view(), Former.view()...};
-  static constexpr std::span<const std::string_view> given{names};
 };
 
 /// The list of types of Base, to find them by.
@@ -84,15 +99,15 @@ inline constexpr bool is_default_delete<std::default_delete<T>> = true;
 
 template <class... Listed>
 constexpr auto listed_types(const one_of<Listed...>&) noexcept {
-  return std::array<listed_type, sizeof...(Listed)>{listed_type{&type_id_of<typename listing<Listed>::type>,
-                                                                type_info_of<typename listing<Listed>::type>,
-                                                                listing<Listed>::given}...};
+  return std::array<listed_type, sizeof...(Listed)>{
+      listed_type{&type_id_of<typename listing<Listed>::type>, type_info_of<typename listing<Listed>::type>,
+                  listing<Listed>::names, stored_class_name<typename listing<Listed>::type>()}...};
 }
 
 template <class Base>
 const class_list& class_list_of() {
   static constexpr auto types = detail::listed_types(polymorphic<Base>{});
-  static const class_list list(types);
+  static constexpr class_list list(types);
   return list;
 }
 

@@ -12,8 +12,8 @@ struct one_of {};
 
 /// A class in a list, and the name that checkpoints store for it. A load also accepts the `Former` names, and the name
 /// that the class has in a list without `named`: `cairn::one_of<dense, cairn::named<"conv2d", convolution<float>,
-/// "conv">>`. Name the classes of a list, so that you can rename, move and template them later. A class without a name
-/// is stored under its C++ name, which is the same for all compilers.
+/// "conv">>`. Name the classes of a list, so that you can rename and template them later. A class without a name is
+/// stored under its C++ name without namespaces, which a class that a template makes does not have.
 template <detail::name_text Name, class Type, detail::name_text... Former>
 struct named {};
 

@@ -57,8 +57,9 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::polymorphic_list>,
       "cairn: cairn::polymorphic<Base> lists classes with their definitions, each once and none of them abstract, "
-      "that are derived from Base publicly and once. Each has a name of its own, or is given one that is not empty, "
-      "`cairn::named<\"name\", class>`, as is one whose C++ name differs from compiler to compiler");
+      "that are derived from Base publicly and once. Each has a name of its own, namespaces apart, or is given one "
+      "that "
+      "is not empty, `cairn::named<\"name\", class>`, as is each class that a template makes");
   static_assert(
       is_not<Problem, problem::list_without_rtti>,
       "cairn: a pointer to a polymorphic class needs RTTI, which tells the class of the object: compile without "

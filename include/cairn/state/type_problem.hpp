@@ -25,7 +25,6 @@
 #include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/record.hpp"
-#include "cairn/state/stable_name.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/type_id.hpp"
 
@@ -41,11 +40,9 @@ consteval bool has_default_delete() {
     return true;  // what a load makes for a shared pointer has its own deleter
 }
 
-/// Whether checkpoints know the class by that name: the user gave it, or it is the one that the compiler spells.
 template <class Listed>
 constexpr bool is_called(std::string_view name) {
-  if (listing<Listed>::given.empty()) return type_name_view<typename listing<Listed>::type>() == name;
-  for (const auto each : listing<Listed>::given)
+  for (const auto each : listing<Listed>::names)
     if (each == name) return true;
   return false;
 }
@@ -53,17 +50,9 @@ constexpr bool is_called(std::string_view name) {
 /// Whether the names of the class are good for a checkpoint, and no other class of the list has one of them.
 template <class Listed, class... All>
 consteval bool has_own_names() {
-  constexpr auto is_own = [](std::string_view name) {
-    return !name.empty() && (std::size_t{is_called<All>(name)} + ...) == 1;
-  };
-  if constexpr (listing<Listed>::given.empty()) {
-    constexpr std::string_view spelled = type_name_view<typename listing<Listed>::type>();
-    return detail::has_portable_name(spelled) && is_own(spelled);
-  } else {
-    for (const auto each : listing<Listed>::given)
-      if (!is_own(each)) return false;
-    return true;
-  }
+  for (const auto each : listing<Listed>::names)
+    if (each.empty() || (std::size_t{is_called<All>(each)} + ...) != 1) return false;
+  return true;
 }
 
 template <class Type, class... All>

@@ -13,7 +13,7 @@ void walk_optional(walker& w, void* object, const optional_operations& how) {
   w.note_owner(object, &how);
   void* value = how.at(object, access::find);
   const presence what = w.optional(value != nullptr);
-  if (value && what != presence::walk) w.note_destroyed();
+  if (value && what != presence::walk) w.note_destroyed(value, how.content.object.walk);
   if (what == presence::keep) return;
   if (what == presence::clear) return static_cast<void>(how.at(object, access::remove));
   if (what == presence::make) value = how.at(object, access::make);
@@ -22,9 +22,11 @@ void walk_optional(walker& w, void* object, const optional_operations& how) {
 
 void walk_variant(walker& w, void* object, const variant_operations& how) {
   w.note_owner(object, &how);
-  const auto [what, index] = w.alternative(how.index(object), how.alternatives.size());
+  const std::size_t now = how.index(object);
+  const auto [what, index] = w.alternative(now, how.alternatives.size());
   if (what == presence::keep || index >= how.alternatives.size()) return;  // without a value: the walk makes none
-  if (what != presence::walk) w.note_destroyed();
+  if (what != presence::walk && now < how.alternatives.size())
+    w.note_destroyed(how.alternatives[now].at(object, access::find), how.alternatives[now].content.object.walk);
   const alternative_operations& alternative = how.alternatives[index];
   w.content(alternative.at(object, what == presence::make ? access::make : access::find), alternative.content);
 }
@@ -43,7 +45,8 @@ void walk_unique(walker& w, void* pointer, const unique_operations& how) {
   const found_object found = how.found(pointer);
   w.note_owner(pointer, &how, found.address);
   const auto answer = w.pointee(found);
-  if (answer.destroys) w.note_destroyed();
+  if (const auto* const now = found.address ? entry_of_type(how.types, found.type) : nullptr; now && answer.destroys)
+    w.note_destroyed(const_cast<void*>(found.address), now->content.object.walk);
   if (answer.what == presence::keep) return;
   if (answer.what == presence::clear) return how.types.front().reset(pointer, nullptr);
   if (!how.deletes && answer.what != presence::walk)
@@ -65,7 +68,9 @@ void walk_shared(walker& w, void* pointer, const void* owner, const shared_opera
   const found_object found = how.found(pointer, object);
   w.note_owner(owner, &how, found.address);
   const auto answer = w.shared(found, object);
-  if (answer.destroys && owner == pointer) w.note_destroyed();
+  if (const auto* const now = object ? entry_of_type(how.types, found.type) : nullptr;
+      now && answer.destroys && owner == pointer)
+    w.note_dropped(object, now->content.object.walk);
   const shared_type* const type = entry_of_type(how.types, answer.type);
   if (answer.same && type) type->set(pointer, answer.same);
   if (answer.what == presence::keep || !type) return;

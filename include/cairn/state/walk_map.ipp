@@ -118,7 +118,7 @@ void loader::map(void* object, const map_operations& how) {
     if (!now.empty()) kept.insert(stored->begin(), stored->end());
     for (const auto& [key, value] : now) {
       if (how.values_move || !kept.contains(key)) note_freed(value, how.value_width);
-      if (!kept.contains(key)) note_destroyed(key);
+      if (!kept.contains(key)) note_destroyed(value, how.value.walk);
       if (now_changes && !kept.contains(key)) how.at(object, key, access::remove);
     }
     if (now_changes)
@@ -132,7 +132,9 @@ void loader::map(void* object, const map_operations& how) {
         values.push_back(now_changes ? how.at(object, key, access::find) : at == now.end() ? nullptr : at->second);
       }
     }
-    return fill_joined(*joined, values, how.value, {object, &how, now.size(), differs, "value"});
+    std::vector<void*> before;
+    for (const auto& [key, value] : now) before.push_back(value);
+    return fill_joined(*joined, values, how.value, {object, &how, before, differs, "value"});
   }
   for (const auto& key : *stored) {
     enter(key);
@@ -179,8 +181,11 @@ void loader::entries(void* map, const entries_operations& how) {
   with_path([&] {
     has_keys = how.has_keys(map, keys.get(), size);
     if (has_keys || !how.can_make) return;
-    for (const auto& entry : now) note_freed(entry.value, how.value_width);
-    note_destroyed();
+    for (const auto& entry : now) {
+      note_freed(entry.value, how.value_width);
+      note_destroyed(entry.key, how.walk_key);
+      note_destroyed(entry.value, how.walk_value);
+    }
     if (answer == copy_answer::check) trial.reset(how.make_like(map), how.destroy);
     values = how.set_keys(trial ? trial.get() : map, keys.get(), size);
   });

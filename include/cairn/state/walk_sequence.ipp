@@ -20,7 +20,7 @@ void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
     std::uint64_t index = 0;
     for_each_element(sequence, how, [&](void* element) {
       if (how.elements_move || index >= answer.size) w.note_freed(element, how.width);
-      if (how.elements_are_made || index >= answer.size) w.note_destroyed(std::to_string(index));
+      if (how.elements_are_made || index >= answer.size) w.note_destroyed(element, how.element.walk);
       ++index;
     });
   }

@@ -132,26 +132,6 @@ void loader::versioned(void* object, const version_operations& how) {
   std::tie(at_.version, at_.is_migrated) = outer;
 }
 
-/// Tells a load that it may free or move all arrays of an object.
-class freed_arrays final : public walker {
- public:
-  freed_arrays(walk_position& at, loader& load) noexcept : walker(at), load_(load) {}
-
-  [[nodiscard]] cairn::purpose purpose() const noexcept override { return purpose::check; }
-  [[nodiscard]] bool runs_archive_functions() const noexcept override { return false; }
-  shared_answer shared(const found_object&, const std::shared_ptr<void>&) override { return {}; }
-  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
-
- private:
-  void add(memory_view view, const device_copies* device) override {
-    if (device || !view.memory || view.bytes() == 0) return;
-    const auto [first, last] = address_range(view);
-    load_.note_freed(first, static_cast<std::uint64_t>(last - first));
-  }
-
-  loader& load_;
-};
-
 void loader::migrate(void* object, const version_operations& how) {
   const std::uint64_t rows = element_count(at_.shape);
   if (rows == 0) return mark_used();
@@ -160,10 +140,7 @@ void loader::migrate(void* object, const version_operations& how) {
   const auto strides = at_.strides;
   std::shared_ptr<void> trial;
   if (is_trial) {
-    if (prototypes_ == 0 && at_.shape.empty()) {
-      freed_arrays arrays(at_, *this);
-      how.walk_parts(arrays, object);
-    }
+    if (at_.shape.empty()) note_destroyed(object, how.walk_parts);  // it may free or move all arrays
     trial = std::shared_ptr<void>(how.make(rows), how.destroy);
     object = trial.get();
     at_.strides = packed_strides(at_.shape, how.width);

@@ -228,8 +228,10 @@ class walker {
   /// In a load: records that it frees or moves `bytes` bytes at `memory`, elements of the owner that was noted last,
   /// which is the current object.
   virtual void note_freed(const void* /*memory*/, std::uint64_t /*bytes*/) {}
-  /// In a load: records that it destroys that part of the owner. Without a name: all that it owns.
-  virtual void note_destroyed(std::string_view /*part*/ = {}) {}
+  /// In a load: records that it destroys that object of the owner.
+  virtual void note_destroyed(void* /*object*/, walk_function /*walk*/) {}
+  /// In a load: records that it takes the owner's pointer away from an object that others may share.
+  virtual void note_dropped(const std::shared_ptr<void>& /*object*/, walk_function /*walk*/) {}
   /// Whether the functions of another serialization library are run on objects of the state.
   [[nodiscard]] virtual bool runs_archive_functions() const noexcept { return true; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
-// Threads: in all options, 0 stands for as many as keep the device busy. These are
-// default_threads() (system/parallel.hpp), unless sink::writers or source::readers gives another number.
+// Threads: in all options, 0 stands for as many as keep the device busy: 8 to read, and to write default_threads()
+// (system/parallel.hpp), unless sink::writers gives another number.
 #pragma once
 
 #include <concepts>
@@ -41,8 +41,6 @@ class source {
   virtual void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const = 0;
   /// As above, into one buffer.
   void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
-  /// Threads that keep the device busy when they read from `offset` on; 0: default_threads(). Thread-safe.
-  [[nodiscard]] virtual unsigned readers(std::uint64_t /*offset*/) const { return 0; }
 };
 
 /// errc::corrupt if a file of `size` bytes ends before the buffers are full.

@@ -37,15 +37,6 @@ class file_source final : public source {
     posix::read_all(file_.get(), into, offset, where_);
   }
 
-  /// A disk takes several requests at a time; what is in the page cache keeps the processor busy.
-  [[nodiscard]] unsigned readers(std::uint64_t offset) const override {
-    constexpr unsigned for_disk = 8;
-    std::byte first{};
-    const iovec into{&first, 1};
-    const bool is_cached = ::preadv2(file_.get(), &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0;
-    return !is_cached && errno == EAGAIN ? for_disk : 0;
-  }
-
  private:
   posix::descriptor file_;
   std::string where_;

@@ -23,40 +23,6 @@ namespace detail {
 
 using cairn::detail::huge_buffer;
 
-/// Keeps the buffers of removed checkpoints for new ones. Their pages are present already, which halves a save's cost.
-class buffer_pool : public std::enable_shared_from_this<buffer_pool> {
- public:
-  [[nodiscard]] std::shared_ptr<const huge_buffer> take(std::size_t bytes) {
-    std::unique_ptr<huge_buffer> chosen;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto fits = [&](const auto& b) { return b->bytes().size() >= bytes && b->bytes().size() / 2 <= bytes; };
-      if (const auto at = std::find_if(idle_.begin(), idle_.end(), fits); at != idle_.end()) {
-        chosen = std::move(*at);
-        idle_.erase(at);
-      }
-    }
-    if (!chosen) chosen = std::make_unique<huge_buffer>(bytes);
-    return {chosen.release(), [pool = weak_from_this()](const huge_buffer* b) {
-              std::unique_ptr<huge_buffer> back(const_cast<huge_buffer*>(b));
-              if (const auto home = pool.lock()) home->give_back(std::move(back));
-            }};
-  }
-
- private:
-  void give_back(std::unique_ptr<huge_buffer> back) {
-    constexpr std::size_t most = 8;
-    if (back->bytes().size() < cairn::detail::huge_page_bytes) return;
-    const std::lock_guard lock(mutex_);
-    idle_.insert(idle_.begin(), std::move(back));
-    if (idle_.size() > most) idle_.pop_back();
-  }
-
-  std::mutex mutex_;
-  // guarded by mutex_; the last one given back comes first
-  std::vector<std::unique_ptr<huge_buffer>> idle_;
-};
-
 struct memory_file {
   std::shared_ptr<const huge_buffer> memory;
   std::uint64_t size = 0;
@@ -71,12 +37,11 @@ struct memory_attempt {
 };
 
 struct memory_contents {
-  std::mutex mutex;  // guards all members except the pool, which has its own
+  std::mutex mutex;  // guards all members
   std::map<std::string, std::shared_ptr<const memory_checkpoint>, std::less<>> published;
   std::map<std::string, memory_attempt, std::less<>> unfinished;
   std::uint64_t attempts = 0;
   bool owned = false;
-  std::shared_ptr<buffer_pool> pool = std::make_shared<buffer_pool>();
 };
 
 class memory_sink final : public sink {
@@ -144,7 +109,7 @@ class memory_transaction final : public transaction {
   }
 
   sink& create(std::string_view file, std::uint64_t bytes) override {
-    const memory_file made{contents_->pool->take(bytes), bytes};
+    const memory_file made{std::make_shared<const huge_buffer>(bytes), bytes};
     const std::lock_guard lock(contents_->mutex);
     if (!running().files.emplace(file, made).second) fail(errc::invalid, {"the file ", file, " is there already"});
     created_.emplace_back(file);

@@ -16,23 +16,89 @@
 // random number in it. Open files and inodes do not tell: file systems in user space such as sshfs answer by paths.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/system/owner_process.hpp"
+#include "cairn/system/parallel.hpp"
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
+
+/// 0 for other text.
+[[nodiscard]] inline std::uint64_t parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  return cairn::detail::read_number(text, value) ? value : 0;
+}
+
+/// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may
+/// hold spaces and parentheses.
+[[nodiscard]] inline std::uint64_t start_of(std::uint64_t process) {
+  const auto text = posix::text_of(sentence({"/proc/", process, "/stat"}));
+  std::string_view rest(text);
+  const auto end_of_name = rest.rfind(')');
+  if (end_of_name == rest.npos) return 0;
+  rest.remove_prefix(end_of_name + 1);
+  for (int field = 3; field <= 22; ++field) {
+    const auto space = rest.find(' ');
+    if (space == rest.npos) return 0;
+    rest.remove_prefix(space + 1);
+  }
+  return parse_number(rest.substr(0, rest.find(' ')));
+}
+
+[[nodiscard]] inline const std::string& boot_of_this_machine() {
+  static const std::string boot = [] {
+    const auto line = posix::text_of("/proc/sys/kernel/random/boot_id");
+    return line.substr(0, line.find('\n'));
+  }();
+  return boot;
+}
+
+[[nodiscard]] inline std::string machine_id(std::string_view boot, std::uint64_t device) {
+  if (boot.empty()) return {};
+  const auto text = sentence({boot, " ", device});
+  return cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(text)))).substr(0, machine_digits);
+}
+
+[[nodiscard]] inline std::uint64_t namespace_of_this_process() {
+  struct stat about{};
+  return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
+}
+
+/// 8 digits of a process; all zeros if it is not known.
+[[nodiscard]] inline std::uint32_t process_number(std::uint64_t processes, std::uint64_t process,
+                                                  std::uint64_t started) {
+  if (processes == 0 || started == 0) return 0;
+  const std::uint64_t all[] = {processes, process, started};
+  return static_cast<std::uint32_t>(cairn::detail::checksum(std::as_bytes(std::span(all))));
+}
+
+[[nodiscard]] inline std::string process_text(std::uint32_t number) {
+  return number == 0 ? std::string()
+                     : cairn::detail::to_hex(number).substr(cairn::detail::checksum_digits - process_digits);
+}
 
 /// Which process has the lock: what it writes for others.
 struct owner_record {
@@ -47,48 +113,165 @@ struct owner_record {
   scheduler_job job{};
 
   /// Of this process, for a new lock of a place on `device`.
-  [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job);
+  [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job) {
+    char host[256]{};
+    if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
+    return {.host = host,
+            .boot = boot_of_this_machine(),
+            .device = device,
+            .processes = namespace_of_this_process(),
+            .process = static_cast<std::uint64_t>(::getpid()),
+            .started = start_of(static_cast<std::uint64_t>(::getpid())),
+            .random = random_number(),
+            .job = std::move(job)};
+  }
 
   /// Whether the kernel of this process sees the locks of the owner of `other`: it is the same, and the same mount.
   [[nodiscard]] bool shares_locks_with(const owner_record& other) const {
     return !boot.empty() && boot == other.boot && device == other.device;
   }
   /// Whether `other` is a process of this machine, with ids that this one sees, that has ended.
-  [[nodiscard]] bool sees_end_of(const owner_record& other) const;
+  [[nodiscard]] bool sees_end_of(const owner_record& other) const {
+    const bool is_visible = !boot.empty() && boot == other.boot && processes != 0 && processes == other.processes;
+    return is_visible && started != 0 && other.started != 0 && start_of(other.process) != other.started;
+  }
   [[nodiscard]] bool is_restart_of(const owner_record& other) const {
     return !job.id.empty() && job.id == other.job.id && job.restarts > other.job.restarts;
   }
   /// Its `machine_id` and `process_id`, as in the names of what it writes; empty if one of them is not known.
-  [[nodiscard]] std::string writer() const;
+  [[nodiscard]] std::string writer() const {
+    const auto on = machine_id(boot, device), id = process_text(process_number(processes, process, started));
+    return on.empty() || id.empty() ? std::string() : on + id;
+  }
   /// For messages, such as "process 42 on host node7".
-  [[nodiscard]] std::string name_for(const owner_record& reader) const;
+  [[nodiscard]] std::string name_for(const owner_record& reader) const {
+    const bool is_near = !boot.empty() && boot == reader.boot && host == reader.host;
+    if (is_near && process == reader.process && started == reader.started) return "another object of this process";
+    return sentence({"process ", process, is_near ? "" : " on host ", is_near ? "" : host});
+  }
 };
 
-/// A JSON object.
-[[nodiscard]] std::string to_text(const owner_record& owner);
+template <class Io>
+void describe(Io& io, cairn::detail::described<Io, owner_record>& owner) {
+  io.object([&] {
+    io.line();
+    io.field("host", owner.host);
+    io.field("boot", owner.boot);
+    io.line();
+    io.field("device", owner.device);
+    io.field("processes", owner.processes);
+    io.line();
+    io.field("process", owner.process);
+    io.field("started", owner.started);
+    io.line();
+    io.field("random", owner.random);
+    io.optional("locked", owner.is_locked);
+    io.line();
+    io.field("job", owner.job.id);
+    io.field("restarts", owner.job.restarts);
+    if constexpr (Io::reads) io.ignore_others();  // of later versions
+  });
+  constexpr std::size_t longest_name = 255;
+  io.require(owner.host.size() <= longest_name &&
+                 std::all_of(owner.host.begin(), owner.host.end(), [](char each) { return each > ' ' && each < 0x7f; }),
+             "has no name of a host");
+}
+
+[[nodiscard]] inline std::string to_text(const owner_record& owner) {
+  auto valid = owner;
+  valid.host = cairn::detail::to_utf8(owner.host);
+  valid.job.id = cairn::detail::to_utf8(owner.job.id);
+  return cairn::detail::to_json(valid);
+}
+
 /// nullopt for what `to_text` of this version or a later one does not write.
-[[nodiscard]] std::optional<owner_record> parse_owner(std::string_view text);
+[[nodiscard]] inline std::optional<owner_record> parse_owner(std::string_view text) {
+  try {
+    return cairn::detail::from_json<owner_record>(text, "the owner of a lock");
+  } catch (const error&) {
+    return std::nullopt;
+  }
+}
 
 /// The name of the lock in the root, and of the file in it.
 inline constexpr std::string_view lock_name = ".lock", owner_file = "owner";
+
+/// Deletes a lock's file and directory, unless another process's are there. `held` is open: no other lock loses a file.
+inline void delete_lock(const open_directory& root, const std::string& name, const open_directory& held) {
+  ::unlinkat(held.fd.get(), std::string(owner_file).c_str(), 0);
+  ::unlinkat(root.fd.get(), name.c_str(), AT_REMOVEDIR);
+}
+
+/// As many bytes of a record are read.
+inline constexpr std::size_t longest_record = 2048;
+
+[[nodiscard]] inline posix::descriptor open_owner(int directory, const std::string& name) {
+  return posix::open_at(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
 
 /// Held until it is destroyed. Thread-safe.
 class place_lock {
  public:
   /// Waits for at most `lease`, for an owner of another host that may be dead. errc::busy: another process, or another
   /// object of this one, has the lock.
-  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds lease, scheduler_job job);
-  ~place_lock();
+  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds lease, scheduler_job job)
+      : root_(std::move(root)), lease_(lease), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
+    try {
+      make_own();
+      constexpr int most = 100;
+      for (int tries = 0; !try_take(); ++tries) {
+        if (tries == most)
+          fail(errc::busy, {"other processes lock ", root_->path, ", or hold files in its ", lock_name});
+        if (tries > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        release_dead_owner();
+      }
+      for (const auto& entry : root_->entries())
+        if (hidden_checkpoint(entry) == lock_name)
+          if (const auto left = open_in(*root_, entry); left.fd) delete_lock(*root_, entry, left);
+      renewing_ = cairn::detail::start_thread([this] { renew(); });
+    } catch (...) {
+      remove();
+      throw;
+    }
+  }
+  ~place_lock() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_ended_ = true;
+    }
+    ends_.notify_all();
+    renewing_.join();
+    file_ = {};  // NFS keeps the name of an open file that is deleted, and then the directory
+    remove();
+  }
   place_lock(const place_lock&) = delete;
   place_lock& operator=(const place_lock&) = delete;
 
   /// errc::busy if another process has taken the lock over: this one was stopped for longer than its lease.
   /// errc::invalid in a forked child.
-  void check() const;
+  void check() const {
+    process_.check("the lock of " + root_->path);
+    check_root();
+    if (is_own()) return;
+    fail(errc::busy, {"another process has taken over ", root_->path,
+                      ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
+  }
   /// errc::busy if the lock is lost; nothing where that cannot be found out.
-  void check_lost() const;
+  void check_lost() const {
+    try {
+      check();
+    } catch (const error& failure) {
+      if (failure.code() == errc::busy) throw;
+    }
+  }
   /// errc::io if the root was moved or deleted.
-  void check_root() const;
+  void check_root() const {
+    struct stat open{}, there{};
+    if (::fstat(root_->fd.get(), &open) != 0) fail_io("look at", root_->path);
+    if (::stat(root_->path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_->path);
+    if (there.st_ino != open.st_ino || there.st_dev != open.st_dev)
+      fail(errc::io, {"the directory ", root_->path, " was moved or deleted while it was in use"});
+  }
 
   /// False in a forked child, where the lock is not held.
   [[nodiscard]] bool is_here() const noexcept { return process_.is_here(); }
@@ -102,14 +285,131 @@ class place_lock {
   [[nodiscard]] const std::string& former_writer() const noexcept { return former_writer_; }
 
  private:
-  void make_own();
-  [[nodiscard]] bool write_record();
-  [[nodiscard]] bool try_take();
-  void release_dead_owner();
-  [[nodiscard]] bool is_dead(const open_directory& held, file_time now, std::optional<owner_record>& owner) const;
-  [[nodiscard]] bool is_own() const;
-  void remove() noexcept;
-  void renew();
+  /// Makes the lock under a hidden name.
+  void make_own() {
+    constexpr int most = 100;
+    for (int tries = 0; tries < most; ++tries) {  // an owner may take it for a leftover at any time
+      file_ = {};
+      name_ = new_hidden_name(*root_, lock_name);
+      if (::mkdirat(root_->fd.get(), name_.c_str(), 0777) != 0 &&
+          errno != EEXIST)  // NFS: the second of a request sent twice
+        fail_io("create the directory", root_->file(name_));
+      here_ = open_in(*root_, name_);
+      if (!here_.fd) continue;
+      file_ = posix::open_at(here_.fd.get(), std::string(owner_file), O_RDWR | O_CREAT | O_EXCL);
+      if (file_ && write_record()) return;
+      if (!posix::is_gone(errno)) fail_io(file_ ? "write" : "create", here_.file(owner_file));
+    }
+    fail(errc::busy, {"other processes lock ", root_->path, " all the time"});
+  }
+  /// False, with errno, if the file cannot be written.
+  [[nodiscard]] bool write_record() {
+    struct flock whole{};
+    whole.l_type = F_WRLCK;
+    // A file system without locks, or one whose lock manager does not answer: the lease alone keeps others away.
+    self_.is_locked = posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }) == 0;
+    const auto text = to_text(self_);
+    for (std::size_t done = 0; done < text.size();) {
+      const auto count = posix::retried(
+          [&] { return ::pwrite(file_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done)); });
+      if (count == 0) errno = ENOSPC;
+      if (count <= 0) return false;
+      done += static_cast<std::size_t>(count);
+    }
+    // Other hosts read the record as soon as it has its name. A file system without fsync has no other hosts.
+    return posix::retried([&] { return ::fsync(file_.get()); }) == 0 || errno == EINVAL;
+  }
+  /// Gives the lock its name. False if another one has it.
+  [[nodiscard]] bool try_take() {
+    if (rename_in(*root_, name_, std::string(lock_name), here_)) {
+      name_ = lock_name;
+      return true;
+    }
+    if (errno == EEXIST) return false;
+    if (errno != ENOENT) fail_io("create the lock", root_->file(lock_name));
+    make_own();  // another process took it for a leftover
+    return false;
+  }
+  /// Releases the lock of a dead process. errc::busy if its owner lives.
+  void release_dead_owner() {
+    const auto held = open_in(*root_, std::string(lock_name));
+    if (!held.fd) return;
+    struct stat about{};
+    if (::futimens(file_.get(), nullptr) != 0 || ::fstat(file_.get(), &about) != 0) {
+      if (errno == ESTALE) return make_own();  // another host took it for a leftover
+      fail_io("set the time of", here_.file(owner_file));
+    }
+    std::optional<owner_record> owner;
+    if (!is_dead(held, time_in(about), owner))
+      fail(errc::busy, {owner ? owner->name_for(self_) : "another process", " saves to ", root_->path,
+                        ": wait until it ends, or use another directory"});
+    delete_lock(*root_, std::string(lock_name), held);
+    if (owner) former_writer_ = owner->writer();
+  }
+  [[nodiscard]] bool is_dead(const open_directory& held, file_time now, std::optional<owner_record>& owner) const {
+    using clock = std::chrono::steady_clock;
+    const auto pause = [&] {
+      std::this_thread::sleep_for(std::clamp<std::chrono::milliseconds>(lease_ / 20, std::chrono::milliseconds(1),
+                                                                        std::chrono::milliseconds(200)));
+    };
+    const auto stale_end = clock::now() + lease_;
+    std::optional<file_time> first;
+    clock::time_point end;
+    while (true) {
+      // Opened each time: network file systems then ask the server for the file's time.
+      const auto file = open_owner(held.fd.get(), std::string(owner_file));
+      const auto text = file ? posix::beginning_of(file.get(), longest_record) : std::nullopt;
+      struct stat about{};
+      if (!text || ::fstat(file.get(), &about) != 0) {
+        if (errno == ENOENT) return true;  // it is being released
+        if (errno != ESTALE) fail_io("read", held.file(owner_file));
+        if (!posix::is_same(root_->fd.get(), std::string(lock_name), held.fd.get())) return true;  // it is released
+        if (clock::now() >= stale_end)
+          return true;  // names may be remembered, but there was nothing to renew for a whole lease
+        pause();
+        continue;
+      }
+      owner = parse_owner(*text);
+
+      struct flock probe{};
+      probe.l_type = F_WRLCK;
+      const bool has_locks = ::fcntl(file.get(), F_OFD_GETLK, &probe) == 0;
+      if (has_locks && owner && owner->is_locked && self_.shares_locks_with(*owner)) return probe.l_type == F_UNLCK;
+      if (owner && (self_.sees_end_of(*owner) || self_.is_restart_of(*owner))) return true;
+      if (has_locks && probe.l_type != F_UNLCK) return false;
+
+      const auto renewed = time_in(about);
+      if (!first) {
+        first = renewed;
+        const auto age = now - renewed;
+        if (age >= lease_) return true;
+        end = clock::now() + std::min<file_time>(lease_, lease_ - age);
+      }
+      if (renewed != *first) return false;
+      if (clock::now() >= end) return true;
+      pause();
+    }
+  }
+  /// Whether the lock has its name, and is that of this object.
+  [[nodiscard]] bool is_own() const {
+    const auto name = sentence({lock_name, "/", owner_file});
+    const auto file = open_owner(root_->fd.get(), name);
+    const auto text = file ? posix::beginning_of(file.get(), longest_record) : std::nullopt;
+    if (!text && !posix::is_gone(errno)) fail_io("read", root_->file(name));
+    return text && *text == to_text(self_).substr(0, longest_record);
+  }
+  void remove() noexcept {
+    file_ = {};  // NFS and FUSE keep the name of an open file that is deleted, and then the directory
+    try {
+      if (name_ == lock_name && !is_own()) return;
+    } catch (...) {  // what is open is its own, unless the file system goes by paths
+    }
+    if (here_.fd) delete_lock(*root_, name_, here_);
+  }
+  void renew() {
+    std::unique_lock lock(mutex_);
+    while (!ends_.wait_for(lock, lease_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
+  }
 
   std::shared_ptr<const open_directory> root_;
   std::chrono::milliseconds lease_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -19,11 +20,16 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
+#include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -39,17 +45,295 @@ struct read_request {
 };
 
 struct read_options {
-  unsigned threads = 0;  ///< 0: see default_threads
+  unsigned threads = 0;  ///< 0: 8 to read, default_threads() to decode
   bool verify = true;    ///< compare the checksums of all blocks that are read, unless they have been compared before
 };
 
+/// Bytes [begin, end) of a shard's data section, which are those of `into` from byte `at` of its packed elements on.
+struct read_step {
+  std::size_t shard;
+  std::uint64_t begin, end;
+  const memory_view* into;
+  std::uint64_t at;
+};
+
+/// Consecutive blocks [first, last) of a shard.
+struct block_run {
+  std::size_t shard;
+  std::uint64_t first, last;
+};
+
 /// Checks that each request names a leaf of `origin`, with memory of its dtype and size. errc::invalid, errc::mismatch.
-void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
-                    std::span<const read_request> requests);
+inline void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
+                           std::span<const read_request> requests) {
+  for (const auto& [index, into, region, first] : requests) {
+    if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
+    const auto& leaf = leaves[index];
+    if (region && !is_inside(*region, leaf.shape))
+      fail(errc::mismatch,
+           {origin, ": \"", leaf.path, "\" of shape ", to_string(leaf.shape), " does not have the box of shape ",
+            to_string(region->shape), " at ", to_string(region->first)});
+    if (first && (*first > element_count(leaf.shape) || into.count() > element_count(leaf.shape) - *first))
+      fail(errc::mismatch, {origin, ": \"", leaf.path, "\" of shape ", to_string(leaf.shape), " does not have ",
+                            into.count(), " elements from ", *first, " on"});
+    if (first && leaf.type == into.type) continue;
+    if (leaf.type != into.type || (region ? region->count() : element_count(leaf.shape)) != into.count())
+      fail(errc::mismatch, {origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
+                            ", the memory for it ", name(into.type), to_string(into.shape)});
+  }
+}
 
 /// The request for all of leaf number `index`. errc::invalid when there is no such leaf, or `out` has another size.
-[[nodiscard]] read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves, std::size_t index,
-                                       std::span<std::byte> out);
+[[nodiscard]] inline read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
+                                              std::size_t index, std::span<std::byte> out) {
+  if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
+  const auto& leaf = leaves[index];
+  if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
+  return {index, {leaf.type, leaf.shape, out.data(), {}}};
+}
+
+/// Bytes that are read by one call and then hashed: they stay in the cache of a core.
+inline constexpr std::uint64_t read_bytes = std::uint64_t{256} << 10U;
+
+/// Most bytes that a thread takes at a time.
+inline constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;
+
+/// Bytes [begin, end) of a shard's data section, and the steps [first, last) that lie in them.
+struct read_task {
+  std::size_t shard;
+  std::uint64_t begin, end;
+  std::size_t first = 0, last = 0;
+  bool checks = false;  ///< they are whole blocks whose checksums are to be compared
+};
+
+/// In the order of the files.
+inline constexpr auto is_before = [](const auto& a, const auto& b) {
+  return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
+};
+
+/// Reads the tasks of one thread.
+class task_reader {
+ public:
+  task_reader(const stored_checkpoint& checkpoint, std::span<const read_step> steps)
+      : checkpoint_(checkpoint), steps_(steps) {}
+
+  void read(const read_task& task) {
+    const auto& shard = checkpoint_.shards[task.shard];
+    block_sum_ = {};
+    auto steps = steps_.subspan(task.first, task.last - task.first);
+    for (auto begin = task.begin; begin < task.end;) {
+      const auto end = std::min(task.end, (begin / read_bytes + 1) * read_bytes);
+      const auto later = std::find_if(steps.begin(), steps.end(), [&](const auto& step) { return step.begin >= end; });
+      const auto now = steps.first(static_cast<std::size_t>(later - steps.begin()));
+      fill(shard, begin, end, now);
+      if (task.checks) check(shard, begin);
+      steps = steps.subspan(now.size());
+      begin = end;
+    }
+  }
+
+ private:
+  /// Hashes what was read from byte `at` of the data section on, and compares the checksum of each block ending in it.
+  void check(const stored_shard& shard, std::uint64_t at) {
+    for (std::span<const std::byte> bytes : buffers_)
+      while (!bytes.empty()) {
+        const auto block_end = std::min((at / block_bytes + 1) * block_bytes, shard.header.data_bytes);
+        const auto now = bytes.first(std::min<std::uint64_t>(bytes.size(), block_end - at));
+        const bool is_whole = at % block_bytes == 0 && at + now.size() == block_end;
+        if (!is_whole) block_sum_.add(now);
+        bytes = bytes.subspan(now.size());
+        at += now.size();
+        if (at == block_end)
+          compare(shard, (at - 1) / block_bytes, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
+      }
+  }
+
+  /// Smaller parts are copied: one more buffer for the system takes longer.
+  [[nodiscard]] static bool is_direct(const read_step& step) {
+    constexpr std::uint64_t least_bytes = 4096;
+    return step.into->contiguous() && step.end - step.begin >= least_bytes;
+  }
+
+  /// Reads [begin, end) into the memory of the steps, and into scratch memory where that is not possible.
+  void fill(const stored_shard& shard, std::uint64_t begin, std::uint64_t end, std::span<const read_step> steps) {
+    const auto overlap = [](const auto& a, const auto& b) { return b.begin < a.end; };
+    const bool all_copied = std::adjacent_find(steps.begin(), steps.end(), overlap) != steps.end();
+    const auto scratch = scratch_.first(end - begin);
+    buffers_.clear();
+    std::uint64_t filled = begin;
+    const auto fill_scratch = [&](std::uint64_t to) {
+      if (to > filled) buffers_.push_back(scratch.subspan(filled - begin, to - filled));
+    };
+    for (const auto& step : steps) {
+      if (all_copied || !is_direct(step)) continue;
+      fill_scratch(step.begin);
+      buffers_.push_back({step.into->memory + step.at, step.end - step.begin});
+      filled = step.end;
+    }
+    fill_scratch(end);
+    shard.file->read(shard.header.data_start + begin, buffers_);
+    for (const auto& step : steps)
+      if (all_copied || !is_direct(step))
+        scatter_bytes(*step.into, step.at, scratch.subspan(step.begin - begin, step.end - step.begin));
+  }
+
+  /// The leaf that byte `at` of a shard's data section belongs to.
+  [[nodiscard]] static std::string_view leaf_at(const stored_shard& shard, std::uint64_t at) {
+    const auto& tensors = shard.header.tensors;
+    const auto hit = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= at; });
+    return hit == tensors.end() ? std::string_view() : std::string_view(hit->key);
+  }
+
+  static void compare(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
+    const auto begin = block * block_bytes, end = std::min(begin + block_bytes, shard.header.data_bytes);
+    if (found == shard.metadata.blocks[block]) {
+      shard.verified[block] = true;
+      return;
+    }
+    const auto first = leaf_at(shard, begin), last = leaf_at(shard, end - 1);
+    fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
+                         " on do not match their checksum; the damage affects \"", first,
+                         first == last ? "\"" : sentence({"\" to \"", last, "\""})});
+  }
+
+  const stored_checkpoint& checkpoint_;
+  std::span<const read_step> steps_;
+  page_buffer scratch_;
+  std::vector<std::span<std::byte>> buffers_;
+  running_checksum block_sum_;
+};
+
+inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const read_task> tasks,
+                      std::span<const read_step> steps, unsigned threads) {
+  constexpr unsigned for_disk = 8;  // which takes several requests at a time
+  if (threads == 0) threads = for_disk;
+  std::vector<task_reader> readers;
+  const auto workers = std::min<std::size_t>(threads, tasks.size());
+  for (std::size_t i = 0; i < workers; ++i) readers.emplace_back(checkpoint, steps);
+  parallel_for(tasks.size(), threads, [&](std::size_t i, unsigned worker) { readers[worker].read(tasks[i]); });
+}
+
+/// Cuts the steps where one call of the system ends, in the order of the file.
+[[nodiscard]] inline std::vector<read_step> cut_steps(std::vector<read_step> steps) {
+  sort_items(steps, is_before);
+  std::vector<read_step> cut;
+  bool is_sorted = true;
+  for (auto step : steps)
+    while (step.begin < step.end) {
+      auto now = step;
+      now.end = std::min(step.end, (step.begin / read_bytes + 1) * read_bytes);
+      is_sorted = is_sorted && (cut.empty() || cut.back().shard != now.shard || cut.back().begin <= now.begin);
+      cut.push_back(now);
+      step.at += now.end - now.begin;
+      step.begin = now.end;
+    }
+  return is_sorted ? cut : cut_steps(std::move(cut));  // a step overlaps another one
+}
+
+/// Adds bytes [begin, end) of a shard to the tasks, in the file's order: to the last one if they come next there.
+inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std::uint64_t gap) {
+  if (!tasks.empty()) {
+    auto& last = tasks.back();
+    const bool is_near = last.shard == added.shard && last.checks == added.checks && added.begin <= last.end + gap &&
+                         added.begin / task_bytes == last.begin / task_bytes;
+    if (is_near) {
+      last.end = std::max(last.end, added.end);
+      last.last = added.last;
+      return;
+    }
+  }
+  tasks.push_back(added);
+}
+
+/// The tasks for the steps. With `verify`, a step takes the whole blocks that it lies in, unless all are checked.
+[[nodiscard]] inline std::vector<read_task> tasks_of(const stored_checkpoint& checkpoint,
+                                                     std::span<const read_step> steps, bool verify) {
+  constexpr std::uint64_t gap = 64 << 10;  // a shorter one is read too
+  std::vector<read_task> tasks;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto& step = steps[i];
+    const auto& shard = checkpoint.shards[step.shard];
+    read_task task{.shard = step.shard, .begin = step.begin, .end = step.end, .first = i, .last = i + 1};
+    for (auto block = step.begin / block_bytes;
+         verify && !shard.metadata.blocks.empty() && block * block_bytes < step.end; ++block)
+      task.checks = task.checks || !shard.verified[block];
+    if (task.checks) {
+      task.begin = step.begin / block_bytes * block_bytes;
+      task.end = std::min(block_count(step.end) * block_bytes, shard.header.data_bytes);
+    }
+    add_bytes(tasks, task, task.checks ? 0 : gap);
+  }
+  return tasks;
+}
+
+/// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and
+/// throws errc::corrupt after the first one that does not match its checksum: memory of the steps may then have
+/// changed. O(n log n) for n steps, which may be in any order and overlap.
+inline void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify,
+                        unsigned threads) {
+  steps = cut_steps(std::move(steps));
+  run_tasks(checkpoint, tasks_of(checkpoint, steps, verify), steps, threads);
+}
+
+/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
+inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
+  std::vector<read_task> blocks;
+  for (const auto& run : runs) {
+    const auto& shard = checkpoint.shards[run.shard];
+    for (auto block = run.first; block < run.last; ++block)
+      if (!shard.verified[block])
+        blocks.push_back({.shard = run.shard,
+                          .begin = block * block_bytes,
+                          .end = std::min((block + 1) * block_bytes, shard.header.data_bytes),
+                          .checks = true});
+  }
+  sort_items(blocks, is_before);
+  std::vector<read_task> tasks;
+  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // runs may share blocks
+  run_tasks(checkpoint, tasks, {}, threads);
+}
+
+/// Reads leaves for requests that have been checked.
+inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
+                        const read_options& options) {
+  std::vector<read_step> steps;
+  std::deque<memory_view> views;  // the steps refer to them
+  std::deque<std::pair<const memory_view*, page_buffer>> copies;
+  for (const auto& request : requests) {
+    const auto& leaf = checkpoint.contents.leaves[request.leaf];
+    const auto width = size_of(leaf.type);
+    const memory_view* whole = nullptr;  // of the leaf's shape, where it has boxes
+    for (const auto& slice : checkpoint.slices_of(request.leaf, request.part())) {
+      if (slice.encoded != nullptr)
+        fail(errc::unsupported, {checkpoint.contents.origin, ": \"", leaf.path, "\" is encoded by \"",
+                                 slice.encoded->codec, "\" and has to be decoded"});
+      if (!request.is_whole()) {
+        for_each_common_run(
+            slice, request.part(), leaf.shape, [&](std::uint64_t in_slice, std::uint64_t in_part, std::uint64_t count) {
+              const auto begin = slice.begin + in_slice * width;
+              steps.push_back({slice.shard, begin, begin + count * width, &request.into, in_part * width});
+            });
+        continue;
+      }
+      if (!slice.region) {
+        steps.push_back({slice.shard, slice.begin, slice.end(), &request.into, slice.first * width});
+        continue;
+      }
+      if (whole == nullptr) {
+        auto view = request.into;
+        if (!view.contiguous() && view.shape != leaf.shape) {
+          const auto& [to, memory] = copies.emplace_back(&request.into, page_buffer(leaf.bytes()));
+          view = {leaf.type, {}, memory.bytes().data(), {}};
+        }
+        view.shape = leaf.shape;
+        whole = &views.emplace_back(std::move(view));
+      }
+      steps.push_back({slice.shard, slice.begin, slice.end(), &views.emplace_back(view_of(*whole, *slice.region)), 0});
+    }
+  }
+  read_blocks(checkpoint, std::move(steps), options.verify, options.threads);
+  for (const auto& [to, memory] : copies) scatter(*to, 0, memory.bytes());
+}
 
 /// A published checkpoint. Opening reads the index; a shard is opened when needed. Thread-safe after construction.
 class checkpoint_reader {
@@ -57,10 +341,12 @@ class checkpoint_reader {
   /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors:
   /// not_found, corrupt, unsupported, io; each names the file.
   checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {},
-                    index_texts* texts = nullptr);
+                    index_texts* texts = nullptr)
+      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name, std::move(files), texts))) {}
 
   /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
-  checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin);
+  checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
+      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
 
   [[nodiscard]] const catalog& contents() const noexcept { return opened_->contents; }
   [[nodiscard]] const checkpoint_info& info() const noexcept { return opened_->index.info; }
@@ -74,10 +360,24 @@ class checkpoint_reader {
 
   /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file
   /// that Cairn did not write has no checksums, and passes. Threads: see read_options.
-  void verify(unsigned threads = 0) const;
+  void verify(unsigned threads = 0) const {
+    std::vector<block_run> runs;
+    for (std::size_t i = 0; i < opened_->shards.size(); ++i)
+      runs.push_back({i, 0, opened_->shards[i].metadata.blocks.size()});
+    verify_blocks(*opened_, runs, threads);
+  }
 
   /// Checks the blocks that hold the given leaves, as above.
-  void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const;
+  void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const {
+    std::vector<block_run> runs;
+    for (const auto leaf : leaves)
+      for (const auto& slice : opened_->slices_of(leaf)) {
+        const auto& metadata = opened_->shards[slice.shard].metadata;
+        if (slice.bytes != 0 && !metadata.blocks.empty())
+          runs.push_back({slice.shard, slice.begin / block_bytes, block_count(slice.end())});
+      }
+    verify_blocks(*opened_, runs, threads);
+  }
 
   /// How a leaf is stored, as the index says.
   [[nodiscard]] const leaf_storage& storage_of(std::size_t leaf) const noexcept { return opened_->index.storage[leaf]; }
@@ -109,7 +409,14 @@ class checkpoint_reader {
 
   /// Whether this publication of checkpoint `name` has been removed, or another one followed it. False also where that
   /// cannot be found out.
-  [[nodiscard]] bool is_outdated(const any_store& store, std::string_view name) const;
+  [[nodiscard]] bool is_outdated(const any_store& store, std::string_view name) const {
+    try {
+      static_cast<void>(opened_->from->open(index_file));  // is removed first
+      return read_index(*store.open(name), index_part::metadata).shards != opened_->index.shards;
+    } catch (const error& cause) {
+      return cause.code() == errc::not_found;
+    }
+  }
 
   [[nodiscard]] std::size_t shards() const noexcept { return opened_->shards.size(); }
   /// The code tables that the payloads of a shard name.
@@ -121,44 +428,35 @@ class checkpoint_reader {
 
   /// Reads leaves that are not encoded, boxes or runs of them. Errors: mismatch for memory of another dtype or size;
   /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all had been verified.
-  void read(std::span<const read_request> requests, const read_options& options = {}) const;
+  void read(std::span<const read_request> requests, const read_options& options = {}) const {
+    check_requests(opened_->contents.origin, opened_->contents.leaves, requests);
+    read_leaves(*opened_, requests, options);
+  }
 
   /// Bytes of the data section of a shard.
   [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
 
   /// Reads bytes of the data section of a shard, from `begin` on.
-  void read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out, const read_options& options = {}) const;
+  void read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out, const read_options& options = {}) const {
+    const memory_view whole{dtype::u8, {out.size()}, out.data(), {}};
+    read_blocks(*opened_, {{shard, begin, begin + out.size(), &whole, 0}}, options.verify, options.threads);
+  }
 
   /// Reads the stored bytes of a slice, encoded or not, into memory of their number.
-  void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const;
+  void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const {
+    read(slice.shard, slice.begin, out.first(slice.bytes), options);
+  }
 
  private:
-  explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened);
+  explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) : opened_(std::move(opened)) {
+    set_fetch([from = opened_.get()](std::size_t index, std::span<std::byte> out) {
+      const read_request all[] = {request_for(from->contents.origin, from->contents.leaves, index, out)};
+      read_leaves(*from, all, {});
+    });
+  }
 
   std::shared_ptr<stored_checkpoint> opened_;
 };
-
-/// Bytes [begin, end) of a shard's data section, which are those of `into` from byte `at` of its packed elements on.
-struct read_step {
-  std::size_t shard;
-  std::uint64_t begin, end;
-  const memory_view* into;
-  std::uint64_t at;
-};
-
-/// Consecutive blocks [first, last) of a shard.
-struct block_run {
-  std::size_t shard;
-  std::uint64_t first, last;
-};
-
-/// Reads the bytes of all steps. With `verify` it reads whole blocks, but for those that have been checked before, and
-/// throws errc::corrupt after the first one that does not match its checksum: memory of the steps may then have
-/// changed. O(n log n) for n steps, which may be in any order and overlap.
-void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
-
-/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
-void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads);
 
 /// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the
 /// order of their shards share blocks, and a block that the next slice needs too is not read again. Holds the blocks of
@@ -178,12 +476,19 @@ class slice_window {
       current_ = nullptr;
     }
     auto* const next = &windows_[key];
-    if (current_ != nullptr && current_ != next) current_->trim(spare_);
+    if (current_ != nullptr && current_ != next && current_->is_read.size() > few)
+      current_->move(current_->end() - few, current_->end());
     current_ = next;
     from_ = &from;
     shard_ = slice.shard;
     begin_ = slice.begin;
-    current_->cover(begin_ / block_bytes, block_count(slice.end()), spare_);
+    auto first = begin_ / block_bytes, last = block_count(slice.end());
+    if (first < current_->first || last > current_->end()) {
+      if (first > current_->first && first <= current_->end())
+        first = std::max(current_->first, first - std::min(first, few));
+      if (last >= current_->first && last < current_->end()) last = std::min(current_->end(), last + few);
+      current_->move(first, last);
+    }
     return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
 
@@ -214,42 +519,17 @@ class slice_window {
     std::uint64_t first = 0;
     std::vector<bool> is_read{};
 
-    /// Has room for blocks [begin, end), keeps those there, and a few on either side. Takes `spare` if it needs memory.
-    void cover(std::uint64_t begin, std::uint64_t end, page_buffer& spare) {
-      const auto old_end = first + is_read.size();
-      if (begin >= first && end <= old_end) return;
-      if (begin > first && begin <= old_end) begin = std::max(first, begin - std::min(begin, few));
-      if (end >= first && end < old_end) end = std::min(old_end, end + few);
-      std::vector<bool> now(end - begin);
-      const bool grows = now.size() * block_bytes > memory.bytes().size();
-      page_buffer grown;
-      if (grows) {
-        std::swap(grown, spare);
-        static_cast<void>(grown.first(now.size() * block_bytes));
+    [[nodiscard]] std::uint64_t end() const noexcept { return first + is_read.size(); }
+    /// Has blocks [begin, last) from now on. Those that have been read stay so.
+    void move(std::uint64_t begin, std::uint64_t last) {
+      window now{page_buffer((last - begin) * block_bytes), begin, std::vector<bool>(last - begin)};
+      for (auto block = std::max(begin, first); block < std::min(last, end()); ++block) {
+        if (!is_read[block - first]) continue;
+        std::memcpy(now.memory.bytes().data() + (block - begin) * block_bytes,
+                    memory.bytes().data() + (block - first) * block_bytes, block_bytes);
+        now.is_read[block - begin] = true;
       }
-      const auto to = grows ? grown.bytes() : memory.bytes();
-      const auto kept = std::max(begin, first), kept_end = std::min(end, old_end);
-      if (kept < kept_end) {
-        std::memmove(to.data() + (kept - begin) * block_bytes, memory.bytes().data() + (kept - first) * block_bytes,
-                     (kept_end - kept) * block_bytes);
-        for (auto block = kept; block < kept_end; ++block) now[block - begin] = is_read[block - first];
-      }
-      if (grows) memory = std::move(grown);
-      first = begin;
-      is_read = std::move(now);
-    }
-
-    /// Keeps the last few blocks. The memory of the others becomes `spare`.
-    void trim(page_buffer& spare) {
-      if (memory.bytes().size() <= few * block_bytes) return;
-      const auto left_out = is_read.size() - std::min<std::size_t>(is_read.size(), few);
-      page_buffer kept(few * block_bytes);
-      std::memcpy(kept.bytes().data(), memory.bytes().data() + left_out * block_bytes,
-                  (is_read.size() - left_out) * block_bytes);
-      std::swap(memory, kept);
-      if (kept.bytes().size() > spare.bytes().size()) std::swap(spare, kept);
-      is_read.erase(is_read.begin(), is_read.begin() + static_cast<std::ptrdiff_t>(left_out));
-      first += left_out;
+      *this = std::move(now);
     }
   };
 
@@ -257,7 +537,6 @@ class slice_window {
   /// By shard, and whether their slices are encoded: writers put these after the others.
   std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
   window* current_ = nullptr;
-  page_buffer spare_;  // of the last window that was large
   const checkpoint_reader* from_ = nullptr;
   std::size_t shard_ = 0;
   std::uint64_t begin_ = 0;

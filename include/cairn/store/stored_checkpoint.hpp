@@ -23,10 +23,12 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/checksum.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/system/sort.hpp"
+#include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
+#include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -40,14 +42,13 @@ namespace cairn::inline v0_1::detail {
 
 class pooled_file;
 
-/// Keeps up to `most` files open, and beyond these only such as are being read: one per thread. The least recently used
-/// file is closed, and opened again when it is needed. Thread-safe.
+/// Keeps up to `most` files open, those that were used last. Each thread may read one more. Thread-safe.
 class file_pool {
  public:
   explicit file_pool(std::size_t most = most_open_files()) noexcept : most_(std::max<std::size_t>(most, 1)) {}
 
   [[nodiscard]] std::size_t most() const noexcept { return most_; }
-  /// The files that are open, whether they are being read or not.
+  /// The files that it keeps open.
   [[nodiscard]] std::size_t open() const {
     const std::lock_guard lock(mutex_);
     return recent_.size();
@@ -55,18 +56,37 @@ class file_pool {
 
  private:
   friend class pooled_file;
-  using pointer = std::shared_ptr<const stores::source>;
   struct entry {
     const pooled_file* of = nullptr;
-    pointer file;
+    std::shared_ptr<const stores::source> file;
   };
-  using entries = std::list<entry>;
+
+  /// Null if it is not open.
+  [[nodiscard]] std::shared_ptr<const stores::source> find(const pooled_file* of) {
+    const std::lock_guard lock(mutex_);
+    const auto at = std::ranges::find(recent_, of, &entry::of);
+    if (at == recent_.end()) return nullptr;
+    recent_.splice(recent_.end(), recent_, at);
+    return recent_.back().file;
+  }
+  /// Adds files, after closing those that were not used for the longest time, so that there are at most `most`.
+  void add(std::list<entry> added, std::size_t most) {
+    std::list<entry> closed;  // after the lock has been released
+    const std::lock_guard lock(mutex_);
+    while (!recent_.empty() && recent_.size() + added.size() > most)
+      closed.splice(closed.end(), recent_, recent_.begin());
+    recent_.splice(recent_.end(), added);
+  }
+  void close(const pooled_file* of) noexcept {
+    std::list<entry> closed;
+    const std::lock_guard lock(mutex_);
+    if (const auto at = std::ranges::find(recent_, of, &entry::of); at != recent_.end())
+      closed.splice(closed.end(), recent_, at);
+  }
 
   std::size_t most_;
   mutable std::mutex mutex_;
-  // guarded by mutex_
-  entries recent_;           // the one that was used last comes last
-  std::size_t opening_ = 0;  // files that will be added
+  std::list<entry> recent_;  // guarded by mutex_; the one that was used last comes last
 };
 
 /// A file that its pool may close between two reads. Thread-safe.
@@ -76,15 +96,9 @@ class pooled_file final : public stores::source {
   using opener = std::function<std::unique_ptr<stores::source>()>;
 
   /// Opens the file.
-  pooled_file(std::shared_ptr<file_pool> pool, opener open) : pool_(std::move(pool)), open_(std::move(open)) {
-    size_ = open_now()->size();
-  }
-
-  ~pooled_file() override {
-    file_pool::entries closed;  // after the lock has been released
-    const std::lock_guard lock(pool_->mutex_);
-    if (is_open_) closed.splice(closed.end(), pool_->recent_, place_);
-  }
+  pooled_file(std::shared_ptr<file_pool> pool, opener open)
+      : pool_(std::move(pool)), open_(std::move(open)), size_(use()->size()) {}
+  ~pooled_file() override { pool_->close(this); }
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
 
@@ -92,65 +106,25 @@ class pooled_file final : public stores::source {
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
     use()->read(offset, into);
   }
-  [[nodiscard]] unsigned readers(std::uint64_t offset) const override { return use()->readers(offset); }
 
  private:
-  using pointer = file_pool::pointer;
-
   /// The open file, which is not closed before the result is gone.
-  [[nodiscard]] pointer use() const {
-    if (auto file = if_open()) return file;
+  [[nodiscard]] std::shared_ptr<const stores::source> use() const {
+    if (auto file = pool_->find(this)) return file;
     const std::lock_guard lock(opening_);
-    auto file = if_open();  // another thread may have opened it
-    return file ? file : open_now();
-  }
-
-  [[nodiscard]] pointer if_open() const {
-    const std::lock_guard lock(pool_->mutex_);
-    if (!is_open_) return nullptr;
-    pool_->recent_.splice(pool_->recent_.end(), pool_->recent_, place_);
-    return place_->file;
-  }
-
-  [[nodiscard]] pointer open_now() const {
-    file_pool::entries added(1);
-    make_room();
-    try {
-      added.front() = {this, open_()};
-    } catch (...) {
-      const std::lock_guard lock(pool_->mutex_);
-      --pool_->opening_;
-      throw;
-    }
-    const std::lock_guard lock(pool_->mutex_);
-    --pool_->opening_;
-    place_ = added.begin();
-    pool_->recent_.splice(pool_->recent_.end(), added);
-    is_open_ = true;
-    return place_->file;
-  }
-
-  /// Closes files that nobody reads, until there is room for one more.
-  void make_room() const {
-    file_pool::entries closed;  // after the lock has been released
-    const std::lock_guard lock(pool_->mutex_);
-    auto& recent = pool_->recent_;
-    for (auto at = recent.begin(); at != recent.end() && recent.size() + pool_->opening_ >= pool_->most_;) {
-      const auto oldest = at++;
-      if (oldest->file.use_count() > 1) continue;  // copies are made under the lock only
-      oldest->of->is_open_ = false;
-      closed.splice(closed.end(), recent, oldest);
-    }
-    ++pool_->opening_;
+    if (auto file = pool_->find(this)) return file;  // another thread has opened it
+    pool_->add({}, pool_->most() - 1);
+    std::list<file_pool::entry> made(1);
+    made.front() = {this, open_()};
+    auto file = made.front().file;
+    pool_->add(std::move(made), pool_->most());
+    return file;
   }
 
   std::shared_ptr<file_pool> pool_;
   opener open_;
-  std::uint64_t size_ = 0;
-  mutable std::mutex opening_;  // held while the file is opened again
-  // guarded by the mutex of the pool
-  mutable bool is_open_ = false;
-  mutable file_pool::entries::iterator place_;  // if it is open
+  mutable std::mutex opening_;  // held while the file is opened
+  std::uint64_t size_;
 };
 
 struct stored_shard {
@@ -227,19 +201,6 @@ struct leaf_part {
   std::optional<box> region{};
 };
 
-struct stored_checkpoint {
-  std::shared_ptr<const stores::publication> from;  ///< null for a single file
-  catalog contents;
-  checkpoint_index index;  ///< its leaves and structure are in `contents`
-  shard_list shards;
-
-  /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements.
-  /// Opens their shards; errc::corrupt where these do not have what the index says.
-  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const;
-  /// The slice of one piece of the leaf's layout. Opens its shard alone.
-  [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const;
-};
-
 /// Calls `act(in_a, in_b, count)` for each run of consecutive elements that two pieces of an array of this shape, each
 /// of which is a run of elements or a box, have in common, with the numbers of its first element in both.
 template <class Piece, class Other, class Act>
@@ -255,20 +216,183 @@ void for_each_common_run(const Piece& a, const Other& b, const extents& shape, c
   if (begin < end) act(begin - a.first, begin - b.first, end - begin);
 }
 
+struct stored_checkpoint {
+  std::shared_ptr<const stores::publication> from;  ///< null for a single file
+  catalog contents;
+  checkpoint_index index;  ///< its leaves and structure are in `contents`
+  shard_list shards;
+
+  /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements.
+  /// Opens their shards; errc::corrupt where these do not have what the index says.
+  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const {
+    const auto& shape = contents.leaves[leaf].shape;
+    const auto& region = part.region;
+    std::vector<stored_slice> slices;
+    if (element_count(shape) == 0 || (region ? region->count() : part.count) == 0) return slices;
+    const auto most = (std::numeric_limits<std::uint64_t>::max)() - part.first;
+    auto first = part.first, end = part.first + std::min(part.count, most);
+    if (region) {  // by the first and the last element of the box: a run between two of its rows is opened in vain
+      const box whole{extents(shape.size()), shape};
+      auto last = region->first;
+      for (std::size_t d = 0; d < shape.size(); ++d) last[d] += region->shape[d] - 1;
+      first = number_in(whole, region->first);
+      end = number_in(whole, last) + 1;
+    }
+    for_each_piece(index.storage[leaf].layout, shape, [&](placed_piece piece) {
+      const bool is_wanted = piece.region ? !region || common_part(*piece.region, *region).count() > 0
+                                          : piece.first < end && piece.first + piece.count > first;
+      if (is_wanted) slices.push_back(slice_of(leaf, std::move(piece)));
+    });
+    return slices;
+  }
+  /// The slice of one piece of the leaf's layout. Opens its shard alone.
+  [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const {
+    const auto& [path, type, shape] = contents.leaves[leaf];
+    const auto& storage = index.storage[leaf];
+    const auto& shard = shards[piece.shard];
+    const auto corrupt = [&](std::string_view why) {
+      fail(errc::corrupt, {shard.where, ": ", why, " of \"", contents.leaves[leaf].path, "\""});
+    };
+    const bool is_whole = storage.layout.cuts == nullptr;
+    const auto key = is_whole ? path : slice_key(path, piece);
+    const auto* tensor = shard.find(key);
+    if (tensor == nullptr)
+      fail(errc::corrupt, {shard.where, ": has no tensor \"", key, "\", which the index has there"});
+    const auto [stored_type, stored_shape] = shard.metadata.elements_of(*tensor);
+    const auto piece_shape = is_whole ? shape : piece.region ? piece.region->shape : extents{piece.count};
+    if (stored_type != type || *stored_shape != piece_shape) corrupt("has another dtype or shape than the index");
+    const auto* encoded = shard.metadata.encoding_of(*tensor);
+    if (encoded != nullptr && (storage.encoded == nullptr || (encoded->relative && !storage.encoded->relative)))
+      corrupt("has another encoding than the index");
+    return {std::move(piece), leaf, tensor->begin, tensor->end - tensor->begin, encoded};
+  }
+};
+
 /// The texts of indexes, by the names of their checkpoints. One rank reads them for all: what a file system shows
 /// differs between hosts for a time, and thousands of ranks that read the same file wait for each other.
 using index_texts = std::map<std::string, std::string, std::less<>>;
 
-/// For other ranks.
-[[nodiscard]] std::string write_index_texts(const index_texts& all);
-[[nodiscard]] index_texts read_index_texts(std::string_view text);
+[[nodiscard]] inline stored_shard open_shard(std::unique_ptr<stores::source> file, std::string where,
+                                             std::optional<std::uint64_t> header_checksum = {}) {
+  stored_shard shard{std::move(file), std::move(where), {}, {}, {}, {}};
+  shard.header = read_safetensors_header(*shard.file, shard.where, header_checksum);
+  shard.metadata = read_shard_metadata(shard.header, shard.where);
+  const auto& tensors = shard.header.tensors;
+  const auto key_of = [&](std::size_t i) -> const std::string& { return tensors[i].key; };
+  shard.by_key = sorted_order(tensors.size(), [&](std::size_t a, std::size_t b) { return key_of(a) < key_of(b); });
+  const auto twice = std::ranges::adjacent_find(shard.by_key, {}, key_of);
+  if (twice != shard.by_key.end())
+    fail(errc::corrupt, {shard.where, ": the key \"", tensors[*twice].key, "\" appears twice"});
+  shard.verified = std::make_unique<std::atomic<bool>[]>(shard.metadata.blocks.size());
+  return shard;
+}
+
+/// Opens the file of a shard and compares its size with the index.
+[[nodiscard]] inline std::unique_ptr<stores::source> open_file(const stores::publication& from,
+                                                               const index_shard& listed) {
+  const auto where = sentence({from.location(), "/", listed.file});
+  std::unique_ptr<stores::source> file;
+  for (int tries = 1; !file; ++tries) {
+    try {
+      file = from.open(listed.file);
+    } catch (const error& failure) {
+      if (failure.code() != errc::not_found) throw;
+      static_cast<void>(from.open(index_file));  // not_found where the whole publication has been removed
+      if (tries == 2) fail(errc::corrupt, {where, ": the index names it, but it is not there"});  // not for the moment
+    }
+  }
+  const auto size = file->size();
+  if (size != listed.bytes) fail(errc::corrupt, {where, ": has ", size, " bytes, its index says ", listed.bytes});
+  return file;
+}
+
+/// What the header of a file says of one leaf.
+struct found_leaf : leaf_pieces {
+  dtype type{};
+  extents shape{};
+};
+
+/// Finds the leaves in the header of a single file, which no index has.
+inline void collect_leaves(stored_checkpoint& checkpoint) {
+  std::map<std::string, found_leaf, std::less<>> found;
+  const auto& shard = checkpoint.shards[0];
+  for (const auto& tensor : shard.header.tensors) {
+    const auto [type, shape] = shard.metadata.elements_of(tensor);
+    const auto slice = shard.metadata.slices.find(tensor.key);
+    const bool is_whole = slice == shard.metadata.slices.end();
+    auto piece = is_whole ? placed_piece{0, 0, element_count(*shape), {}}
+                          : placed_piece{0, slice->second.first, slice->second.count, slice->second.region};
+    const auto& path = is_whole ? tensor.key : slice->second.leaf;
+    if (!is_whole && slice_key(path, piece) != tensor.key)
+      fail(errc::corrupt, {shard.where, ": \"", tensor.key, "\" is not the key of the slice that it is said to be"});
+    const auto [at, is_first] = found.try_emplace(path);
+    auto& leaf = at->second;
+    const auto& leaf_shape = is_whole ? *shape : slice->second.shape;
+    if (is_first) {
+      leaf.type = type;
+      leaf.shape = leaf_shape;
+    }
+    if (leaf.type != type || leaf.shape != leaf_shape)
+      fail(errc::corrupt, {shard.where, ": the slices of \"", path, "\" disagree about its dtype or shape"});
+    leaf.where.push_back(std::move(piece));
+    leaf.add(tensor.end - tensor.begin, shard.metadata.encoding_of(tensor));
+  }
+  for (auto& [path, leaf] : found) {
+    auto& storage = checkpoint.index.storage.emplace_back();
+    if (const auto fault = make_layout(std::move(leaf.where), leaf.shape, storage.layout); !fault.empty())
+      fail(errc::corrupt, {shard.where, ": \"", path, "\" ", fault});
+    if (leaf.encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*leaf.encoded));
+    checkpoint.contents.leaves.push_back({path, leaf.type, std::move(leaf.shape)});
+  }
+}
 
 /// Opens checkpoint `name` and checks its index, by the text that `texts` has of it; else adds that. `files` keeps its
 /// shards open. Errors: not_found, corrupt, unsupported, io.
-[[nodiscard]] stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
-                                                std::shared_ptr<file_pool> files = {}, index_texts* texts = nullptr);
+[[nodiscard]] inline stored_checkpoint open_checkpoint(const any_store& store, std::string_view name,
+                                                       std::shared_ptr<file_pool> files = {},
+                                                       index_texts* texts = nullptr) {
+  if (!files) files = std::make_shared<file_pool>();
+  stored_checkpoint opened;
+  const bool is_known = texts != nullptr && texts->contains(name);
+  const auto from = with_newest(store, name, [&](const auto& newest) {
+    opened.index = is_known ? parse_index(texts->find(name)->second, sentence({newest->location(), "/", index_file}))
+                            : read_index(*newest);
+    return newest;
+  });
+  opened.from = from;
+  if (texts != nullptr && !is_known) {
+    const auto index = from->open(index_file);
+    texts->emplace(name, stores::read_text(*index, 0, index->size()));
+  }
+  opened.contents = {sentence({store.location(), "/", name}),
+                     std::move(opened.index.leaves),
+                     std::move(opened.index.structure),
+                     true,
+                     {}};
+  opened.shards = shard_list(opened.index.shards.size(), [from, files, all = opened.index.shards,
+                                                          step = opened.index.info.step](std::size_t number) {
+    const auto& listed = all[number];
+    auto file = std::make_unique<pooled_file>(files, [from, listed] { return open_file(*from, listed); });
+    auto shard = open_shard(std::move(file), sentence({from->location(), "/", listed.file}), listed.header_checksum);
+    if (!shard.metadata.is_of_cairn) fail(errc::corrupt, {shard.where, ": has no cairn metadata"});
+    if (shard.metadata.step != step) fail(errc::corrupt, {shard.where, ": is of another step than its index"});
+    return shard;
+  });
+  return opened;
+}
 
 /// Opens a single safetensors file, Cairn's or any other's, as a checkpoint of one shard.
-[[nodiscard]] stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin);
+[[nodiscard]] inline stored_checkpoint open_checkpoint(std::unique_ptr<stores::source> file, std::string origin) {
+  stored_checkpoint opened;
+  opened.contents.origin = origin;
+  const auto only = std::make_shared<std::unique_ptr<stores::source>>(std::move(file));
+  opened.shards =
+      shard_list(1, [only, origin = std::move(origin)](std::size_t) { return open_shard(std::move(*only), origin); });
+  const auto& metadata = opened.shards[0].metadata;
+  opened.index.info.step = metadata.step;
+  opened.index.total_size = opened.shards[0].header.data_bytes;
+  collect_leaves(opened);
+  return opened;
+}
 
 }  // namespace cairn::inline v0_1::detail

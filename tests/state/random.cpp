@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/random_text.hpp"
+#include "cairn/state/random.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 #include <istream>
 #include <limits>
 #include <ostream>
@@ -11,11 +11,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "state/random_types.hpp"
+#include "state/refuses.hpp"
 
 namespace {
 
@@ -90,7 +92,7 @@ TEST_CASE("a random engine or distribution reads its own text, and goes on as be
   }
 }
 
-TEST_CASE("a changed text of an engine or distribution is refused, or its object draws") {
+TEST_CASE("a changed text of an engine or distribution is refused, or an engine draws") {
   std::mt19937_64 random(5);
   std::size_t used = 0, refused = 0;
   for (const auto& each : tests::random_types) {
@@ -136,6 +138,11 @@ TEST_CASE("an engine whose text has an index beyond its words, or a word that is
       {"knuth_b", 7, "1000000000000", "5"},
       {"independent_bits", -1, "24", "23"},
       {"shuffle_order of mt19937_64", -18, "313", "312"},
+      {"twister of 4 bytes", -1, "625", "624"},
+      {"padded twister", -1, "352", "351"},
+      {"padded subtract_with_carry", -1, "24", "23"},
+      {"padded shuffle_order", -1, "16777216", "16777215"},
+      {"padded shuffle_order", -10, "24", "23"},
   };
   for (const auto& each : faults) {
     INFO(each.name << ", number " << each.at << " is " << each.number);
@@ -162,145 +169,232 @@ TEST_CASE("the text of an engine that would draw the same number for ever is ref
   CHECK(type("ranlux24_base").use(words("16777215", 24) + "0 0"));
 }
 
-TEST_CASE("the text of a distribution whose draws are undefined or do not end is refused") {
+TEST_CASE("a text that its distribution cannot read, or would write in another way, is refused") {
   struct fault {
     const char* name;
     int at;
     const char* number;
   };
   const fault faults[] = {
-      {"uniform_int short", 1, "-1"},
-      {"uniform_real float", 1, "-1.00000000e+00"},
-      {"bernoulli", 0, "1.50000000000000000e+00"},
-      {"bernoulli", 0, "-5.00000000000000000e-01"},
-      {"binomial", 1, "2.00000000000000000e+00"},
-      {"binomial", 0, "-1"},
-      {"binomial", 0, "2147483647"},  // the standard library multiplies it by 32
-      {"binomial long", 0, "9000000000000000"},
-      {"binomial", 3, "0.00000000000000000e+00"},  // the deviation of the normal distribution that it draws from
-      {"negative_binomial", 1, "0.00000000000000000e+00"},
-      {"negative_binomial", 1, "1.00000000000000003e-300"},
-      {"negative_binomial", 3, "1.00000000000000005e+300"},  // the scale of the gamma distribution that it draws from
-      {"negative_binomial", 3, "-1.00000000000000000e+00"},
-      {"negative_binomial", 3, "1.00000000000000003e-300"},
-      {"negative_binomial", 2, "5.00000000000000000e-01"},
-      {"negative_binomial", 2, "-1.00000000000000000e+00"},
-      {"geometric", 0, "0.00000000000000000e+00"},
-      {"geometric", 0, "1.00000000000000003e-300"},
-      {"poisson", 0, "1.00000000000000005e+300"},
-      {"poisson", 0, "-1.00000000000000000e+00"},
-      {"poisson long", 0, "1.00000000000000000e+19"},
-      {"exponential", 0, "-1.00000000000000000e+00"},
-      {"gamma", 0, "-1.00000000000000000e+00"},
-      {"gamma", 2, "-1.00000000000000005e+300"},
-      {"normal", 1, "-1.00000000000000000e+00"},
+      {"uniform_int short", 1, "1000000"},
+      {"uniform_int short", 0, "00"},
+      {"bernoulli", 0, "0.5"},
       {"normal", 0, "inf"},
       {"normal", 0, "nan"},
+      {"normal", 0, "1e400"},
       {"normal", 2, "2"},
-      {"chi_squared", 0, "-1.00000000000000000e+00"},
-      {"fisher_f", 1, "-1.00000000000000000e+00"},
-      {"student_t", 0, "-1.00000000000000000e+00"},
+      {"poisson", 0, "x"},
       {"discrete", 0, "1000000000000"},
+      {"discrete", 0, "18446744073709551615"},
       {"discrete", 0, "-1"},
   };
   for (const auto& each : faults) {
     INFO(each.name << ", number " << each.at << " is " << each.number);
     const std::string text = type(each.name).text(0);
     REQUIRE(type(each.name).use(text));
-    REQUIRE(with(text, each.at, each.number) != text);
     CHECK_FALSE(type(each.name).use(with(text, each.at, each.number)));
   }
-  CHECK_FALSE(type("discrete").use("1000000000000 1 1 1 1"));
-  CHECK_FALSE(type("discrete").use("18446744073709551615 1"));
-  CHECK_FALSE(type("discrete").use("2 0 0"));
-  CHECK_FALSE(type("discrete").use("2 1e308 1e308"));
   CHECK_FALSE(type("discrete").use("2 0.5 0.5 0.5"));
-  CHECK_FALSE(type("normal").use("0.00000000000000000e+00 1.00000000000000000e+00 1 1.00000000000000005e+300"));
   CHECK_FALSE(type("normal").use("0.00000000000000000e+00 1.00000000000000000e+00 0 "));
 }
 
 namespace {
 
-template <class Distribution>
-void check_extreme(Distribution original) {
-  Distribution fresh;
-  REQUIRE(tests::comes_back(original, fresh));
-  CHECK(fresh == original);
-  CHECK_NOTHROW(tests::draw(fresh));
-}
-
-template <class Distribution>
-void check_refused(const Distribution& original) {
+/// errc::invalid.
+template <class Object>
+void check_refused(const Object& original) {
   struct {
-    Distribution draw;
+    Object draw;
   } state{original};
   try {
     (void)cairn::detail::describe(state);
     FAIL("saved");
   } catch (const cairn::error& error) {
     CHECK(error.code() == cairn::errc::invalid);
-    CHECK_THAT(error.what(), Catch::Matchers::ContainsSubstring("cairn: draw: this "));
+    CHECK_THAT(error.what(),
+               Catch::Matchers::ContainsSubstring("cairn: draw: this random engine or distribution cannot be saved") &&
+                   Catch::Matchers::ContainsSubstring("save the parameters that you make it from"));
   }
 }
 
 }  // namespace
-
-TEST_CASE("distributions with the largest and smallest parameters come back and draw") {
-  check_extreme(std::poisson_distribution<>(2147483647.0));
-  check_extreme(std::poisson_distribution<>(1e-300));
-  check_extreme(std::poisson_distribution<long>(1e18));
-  check_extreme(std::geometric_distribution<>(1e-9));
-  check_extreme(std::binomial_distribution<long>(4'000'000'000'000'000, 0.3));
-  check_extreme(std::binomial_distribution<>(67'108'863, 0.5));
-  check_extreme(std::binomial_distribution<>(2147483647, 1e-9));
-  check_extreme(std::negative_binomial_distribution<>(3, 1e-7));
-  check_extreme(std::gamma_distribution<>(1e300, 1e-300));
-  check_extreme(std::gamma_distribution<>(1e-300, 1e300));
-  check_extreme(std::gamma_distribution<float>(1e38F, 1));
-  check_extreme(std::uniform_int_distribution<std::uint64_t>(0, ~std::uint64_t{0}));
-}
 
 TEST_CASE("a distribution that cannot be read back is refused when it is saved") {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   check_refused(std::normal_distribution<>(infinity, 1));
   check_refused(std::uniform_real_distribution<>(0, infinity));
   check_refused(std::exponential_distribution<>(infinity));
-  check_refused(std::poisson_distribution<>(1e300));
-  check_refused(std::geometric_distribution<>(1e-300));
   check_refused(std::normal_distribution<long double>(0.1L, 1));  // libstdc++ reads it as a double
 }
 
-TEST_CASE("discrete distributions come back bit for bit") {
+TEST_CASE("a discrete distribution comes back bit for bit, or is refused as its sum is not 1 when it is read") {
   std::mt19937_64 random(3);
   std::uniform_real_distribution<> uniform;
-  for (const std::size_t size : {0U, 1U, 2U, 3U, 5U, 10U, 33U, 100U, 1000U, 20000U}) {
-    for (int i = 0; i < (size > 1000 ? 2 : 20); ++i) {
-      std::vector<double> weights(size);
-      for (auto& each : weights) each = i % 2 == 0 ? uniform(random) : std::exp(40 * uniform(random));
-      if (size > 2 && i % 3 == 0) weights[size / 2] = 0;
-      const std::discrete_distribution<> original(weights.begin(), weights.end());
-      std::discrete_distribution<> fresh;
-      REQUIRE(tests::comes_back(original, fresh));
-      REQUIRE(fresh.probabilities() == original.probabilities());
-    }
-  }
-}
-
-TEST_CASE("the text of a discrete distribution of an earlier version is read") {
-  std::mt19937_64 random(3);
-  std::uniform_real_distribution<> uniform;
-  for (int i = 0; i < 20; ++i) {
-    std::vector<double> weights(20);
+  int saved = 0, refused = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<double> weights(10);
     for (auto& each : weights) each = uniform(random);
     const std::discrete_distribution<> original(weights.begin(), weights.end());
     std::ostringstream text;
+    text.precision(17);
     text << original;
+    std::discrete_distribution<> read;
+    std::istringstream(text.str()) >> read;
+    if (read != original) {
+      check_refused(original);
+      ++refused;
+      continue;
+    }
     std::discrete_distribution<> fresh;
-    cairn::detail::copy_traits<std::discrete_distribution<>>::put(fresh, text.str());
-    for (std::size_t k = 0; k < 20; ++k)
-      CHECK(std::abs(fresh.probabilities()[k] - original.probabilities()[k]) < 1e-15);
+    REQUIRE(tests::comes_back(original, fresh));
+    REQUIRE(fresh.probabilities() == original.probabilities());
+    ++saved;
+  }
+  CHECK(saved > 0);
+  CHECK(refused > 0);
+}
+
+#if defined(__GLIBCXX__)
+namespace {
+
+template <class Engine>
+void check_words() {
+  STATIC_REQUIRE(sizeof(typename Engine::result_type) == 8);
+  for (unsigned seed = 1; seed < 3000; seed += 7) {
+    Engine engine;
+    engine.seed(seed);
+    engine.discard(seed);
+    std::ostringstream text;
+    text << engine;
+    REQUIRE(tests::as_text(cairn::detail::copy_traits<Engine>::take(engine)) == text.str());
   }
 }
+
+/// The members of a 4-byte engine: `words` numbers, then a position of 8 bytes.
+template <class Engine>
+void check_short_words(std::size_t words) {
+  Engine engine(7);
+  engine.discard(1001);
+  const auto stored = cairn::detail::copy_traits<Engine>::take(engine);
+  std::vector<std::uint32_t> numbers(words);
+  REQUIRE(sizeof stored == 4 * words + 8);
+  std::memcpy(numbers.data(), stored.data(), 4 * words);
+  std::ostringstream text, wanted;
+  for (const auto each : numbers) text << each << ' ';
+  text << stored.back();
+  wanted << engine;
+  CHECK(text.str() == wanted.str());
+}
+
+using long_twister = std::mersenne_twister_engine<std::uint64_t, 40, 20, 7, 13, 0xb5026f5aa9ULL, 29, 0x5555555555ULL,
+                                                  17, 0x71d67fffedULL, 37, 0xfff7eee000ULL, 39, 6364136223ULL>;
+
+}  // namespace
+
+TEST_CASE("the words of an engine of libstdc++ are the numbers that it streams") {
+  check_words<std::minstd_rand0>();
+  check_words<std::minstd_rand>();
+  check_words<std::mt19937>();
+  check_words<std::mt19937_64>();
+  check_words<std::ranlux24_base>();
+  check_words<std::ranlux48_base>();
+  check_words<std::ranlux24>();
+  check_words<std::ranlux48>();
+  check_words<std::knuth_b>();
+  check_words<std::linear_congruential_engine<std::uint64_t, 6364136223846793005U, 1442695040888963407U, 0>>();
+  check_words<long_twister>();
+  check_words<std::subtract_with_carry_engine<std::uint64_t, 40, 3, 9>>();
+  check_words<std::discard_block_engine<long_twister, 30, 11>>();
+  check_words<std::independent_bits_engine<std::ranlux24, 40, std::uint64_t>>();
+  check_words<std::shuffle_order_engine<std::discard_block_engine<std::mt19937_64, 5, 2>, 16>>();
+  check_short_words<tests::short_twister>(624);
+  check_short_words<std::subtract_with_carry_engine<std::uint32_t, 24, 10, 23>>(24);
+}
+
+namespace {
+
+struct particle {
+  std::mt19937 random{};
+  float place = 0;
+  friend bool operator==(const particle&, const particle&) = default;
+};
+struct environment {
+  std::vector<float> observed{};
+  std::ranlux24 random{};
+  friend bool operator==(const environment&, const environment&) = default;
+};
+/// Inherits the text of its base class, and its words.
+struct named_engine : std::mt19937 {
+  using std::mt19937::mt19937;
+};
+
+void check_leaf(const tests::kept& kept, const std::string& path, const cairn::extents& shape) {
+  INFO(kept.paths());
+  for (const auto& each : kept.contents.leaves)
+    if (each.path == path) {
+      CHECK(each.type == cairn::dtype::u64);
+      CHECK(each.shape == shape);
+      return;
+    }
+  FAIL_CHECK(path);
+}
+
+/// Gives word `at` of all bytes of a leaf another value.
+void set_word(tests::kept& kept, const std::string& path, std::size_t at, std::uint64_t value) {
+  std::memcpy(kept.bytes.at(path).data() + 8 * at, &value, sizeof value);
+}
+
+}  // namespace
+
+TEST_CASE("many engines are one array of words, also those in objects") {
+  std::vector<std::mt19937> engines;
+  for (unsigned i = 0; i < 300; ++i) engines.emplace_back(i).discard(i);
+  std::vector<std::mt19937> fresh(2);
+  REQUIRE(tests::comes_back(engines, fresh));
+  CHECK(fresh == engines);
+  const tests::kept kept(cairn::detail::describe(engines));
+  CHECK(kept.paths() == "value");
+  check_leaf(kept, "value", {300, 625});
+  check_leaf(tests::kept(cairn::detail::describe(named_engine(3))), "value", {625});
+
+  std::vector<particle> particles(300), fresh_particles;
+  for (std::size_t i = 0; i < 300; ++i) particles[i].random = engines[i];
+  REQUIRE(tests::comes_back(particles, fresh_particles));
+  CHECK(fresh_particles == particles);
+  check_leaf(tests::kept(cairn::detail::describe(particles)), "random", {300, 625});
+
+  std::vector<environment> environments(300), fresh_environments;
+  for (unsigned i = 0; i < 300; ++i) environments[i] = {std::vector<float>(i % 5), std::ranlux24(i)};
+  REQUIRE(tests::comes_back(environments, fresh_environments));
+  CHECK(fresh_environments == environments);
+  check_leaf(tests::kept(cairn::detail::describe(environments)), "random", {300, 27});
+}
+
+TEST_CASE("one wrong word among those of many engines is found before one of them changes") {
+  const std::string said = "is not that of this random engine or distribution";
+  const std::vector<std::mt19937> engines(300);
+  tests::kept kept(cairn::detail::describe(engines));
+  set_word(kept, "value", 625 * 123 + 624, 625);
+  std::vector<std::mt19937> fresh{std::mt19937(3)};
+  const auto before = fresh;
+  tests::refuses(kept, fresh, cairn::errc::mismatch, said);
+  CHECK(fresh == before);
+
+  const std::vector<environment> environments(300);
+  tests::kept joined(cairn::detail::describe(environments));
+  set_word(joined, "random", 27 * 299 + 25, 24);
+  std::vector<environment> fresh_environments(300);
+  for (auto& each : fresh_environments) each.random.seed(5);
+  const auto environments_before = fresh_environments;
+  tests::refuses(joined, fresh_environments, cairn::errc::mismatch, said);
+  CHECK(fresh_environments == environments_before);
+
+  tests::kept derived(cairn::detail::describe(named_engine(3)));
+  set_word(derived, "value", 624, 1'000'000'000);
+  named_engine one;
+  tests::refuses(derived, one, cairn::errc::mismatch, said);
+}
+#endif
 
 namespace {
 
@@ -365,4 +459,5 @@ TEST_CASE("a standard engine on an engine of a user is checked as far as its own
                     Catch::Matchers::ContainsSubstring("is not that of this random engine"));
   CHECK_THROWS_WITH(traits::put(fresh, with(text, -4, "1000")),
                     Catch::Matchers::ContainsSubstring("is not that of this random engine"));
+  STATIC_REQUIRE(std::is_same_v<traits::type, std::string>);
 }
