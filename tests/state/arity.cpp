@@ -29,14 +29,6 @@ struct with_greedy {
   std::optional<greedy> a;
   int b;
 };
-struct long_arrays {
-  int a;
-  float b[512];
-  float c[100000];
-  float d[64][64];
-  std::string e[300];
-  int f;
-};
 struct arrays_without_default {
   tests::needs_argument a[2];
   int b;
@@ -63,10 +55,6 @@ struct needs_argument_by_default {
   int a = 1;
   tests::needs_argument b{1};
   int c = 2;
-};
-struct with_bases : empty, crtp<with_bases> {
-  int a;
-  std::vector<int> b;
 };
 struct full_base : inner {
   int c;
@@ -115,7 +103,6 @@ struct crtp_and_member : crtp<crtp_and_member> {
 TEST_CASE("fields are counted one by one, C arrays as one") {
   STATIC_REQUIRE(arity<empty> == 0);
   STATIC_REQUIRE(arity<with_greedy> == 2);
-  STATIC_REQUIRE(arity<long_arrays> == 6);
   STATIC_REQUIRE(arity<needs_argument_by_default> == 3);
   STATIC_REQUIRE(arity<arrays_without_default> == 4);
   STATIC_REQUIRE(arity<arrays_made_by_the_record> == 5);
@@ -123,11 +110,10 @@ TEST_CASE("fields are counted one by one, C arrays as one") {
 }
 
 TEST_CASE("base classes are no fields; empty ones are told from others") {
-  STATIC_REQUIRE(arity<with_bases> == 2);
   STATIC_REQUIRE(arity<base_and_member> == 2);
   STATIC_REQUIRE(arity<bases_and_member> == 3);
   STATIC_REQUIRE(arity<crtp_and_member> == 2);
-  STATIC_REQUIRE(counted_fields<with_bases>.bases_are_empty);
+  STATIC_REQUIRE(counted_fields<bases_and_member>.bases_are_empty);
   STATIC_REQUIRE(!counted_fields<full_base>.bases_are_empty);
   STATIC_REQUIRE(!counted_fields<base_without_default>.bases_are_empty);
 }
@@ -137,7 +123,7 @@ TEST_CASE("fields that cannot be counted are unknown, and unions are seen") {
   STATIC_REQUIRE(!counted_fields<with_own_reference>.known);
   STATIC_REQUIRE(!counted_fields<shared>.known);
   STATIC_REQUIRE(counted_fields<with_anonymous_union>.has_union);
-  STATIC_REQUIRE(!counted_fields<long_arrays>.has_union);
+  STATIC_REQUIRE(!counted_fields<inner>.has_union);
 }
 
 /// Converts from anything, as std::any and std::function do.
