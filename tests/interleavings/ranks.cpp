@@ -33,7 +33,7 @@ struct at_each_step {
   [[nodiscard]] bool should_save(const cairn::moment& /*now*/) const { return true; }
 };
 
-/// Makes so many steps.
+/// Makes `steps` steps, with a save that is due at each.
 std::function<void(rank_run&)> trains(cairn::checkpointer_options options, std::uint64_t steps) {
   return [options = quick(std::move(options)), steps](rank_run& rank) {
     cairn::checkpointer checkpoints(rank.store, options, rank.group);
