@@ -320,7 +320,7 @@ TEST_CASE("runs that cut an array into other boxes go on with the chain, which i
               require(checkpoints.restore(all).has_value() && values == values_of(part, step), "another box");
             }
             for (std::uint64_t more = 1; more <= 2; ++more) {
-              values = values_of(part, step + more);
+              std::ranges::copy(values_of(part, step + more), values.begin());
               checkpoints.save(all, {.step = step + more});
             }
           }) == std::vector<std::string>(ranks));
