@@ -336,6 +336,9 @@ class counter {
 
 }  // namespace
 
+template <bool Broken>
+inline constexpr bool cairn::is_container<counter<Broken>> = true;
+
 TEST_CASE("an engine of a user comes back if its text does") {
   counter<false> original, fresh;
   original.discard(5);

@@ -198,11 +198,14 @@ struct array_of_numbered {
   int first;
   numbered pair[2];
   int last;
+  static auto cairn_fields() {
+    return cairn::fields<&array_of_numbered::first, &array_of_numbered::pair, &array_of_numbered::last>{};
+  }
 };
 
 }  // namespace
 
-TEST_CASE("C arrays of objects without a default constructor come back") {
+TEST_CASE("C arrays of objects without a default constructor come back where they are listed") {
   const array_of_numbered original{9, {numbered(1), numbered(2)}, 3};
   array_of_numbered loaded{0, {numbered(0), numbered(0)}, 0};
   tests::kept(cairn::detail::describe(original)).load(loaded);

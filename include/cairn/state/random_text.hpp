@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/state/concepts.hpp"
+#include "cairn/state/category.hpp"
 #include "cairn/state/member_name.hpp"
 
 namespace cairn::inline v0_1::detail {

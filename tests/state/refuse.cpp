@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/type_search.hpp"
 #include "cairn/state/refuse.hpp"
 
 #include <array>
