@@ -37,7 +37,8 @@ inline constexpr row_traits row_traits_of = find_row_traits<T>();
 
 template <class T, class... Types>
 consteval row_traits join_traits(type_list<Types...>) {
-  row_traits all = (row_traits{true, true} & ... & row_traits_of<std::remove_cv_t<Types>>);
+  constexpr row_traits skipped{true, true, true};  // a container of these alone has no column
+  row_traits all = (row_traits{true, true} & ... & (is_skip<Types> ? skipped : row_traits_of<std::remove_cv_t<Types>>));
   all.is_fixed = all.is_fixed && (!is_skip<Types> || ...);
   if constexpr ((is_skip<Types> || ...))  // a container has to make and move these objects
     all.is_fixed = all.is_fixed && default_made<T> && std::is_move_constructible_v<T>;
@@ -53,13 +54,13 @@ template <class T>
 consteval row_traits find_row_traits() {
   constexpr auto kind = category_of<T>();
   if constexpr (is_skip<T>) {
-    return {true, true, true};
+    return {false, true, true};
   } else if constexpr (kind == category::scalar || kind == category::complex || kind == category::duration) {
     return {.is_fixed = true, .is_filled_at_once = has_enum_names<T>};
   } else if constexpr (kind == category::fixed_array) {
     row_traits all = row_traits_of<array_element<T>>;
     all.is_fixed = all.is_fixed && sizeof(T) > 0;
-    all.is_empty = all.is_empty || std::is_empty_v<T>;
+    if constexpr (is_std_array<T>) all.is_empty = all.is_empty || std::tuple_size_v<T> == 0;
     return all;
   } else if constexpr (has_parts<T>) {
     return detail::join_traits<T>(typename parts_of<T>::types{});
