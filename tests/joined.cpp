@@ -45,9 +45,7 @@ TEST_CASE("many small objects come back from anchors and deltas of any codec") {
   for (const auto& codec : {cairn::any_codec(cairn::codecs::raw{}), cairn::any_codec(cairn::codecs::lossless{}),
                             cairn::any_codec(cairn::codecs::lossless{.xor_parent = true})}) {
     const cairn::any_store store = cairn::stores::memory();
-    cairn::checkpointer_options options;
-    options.codecs = {{"*", codec}};
-    cairn::checkpointer checkpoints(store, options);
+    cairn::checkpointer checkpoints(store, {.codecs = {{"*", codec}}});
     auto state = make_trainer(1);
     std::vector<trainer> saved;
     for (unsigned step = 1; step <= 5; ++step) {
@@ -94,12 +92,10 @@ TEST_CASE("two ranks save and restore many small objects together") {
 
 TEST_CASE("a run goes on while the sizes of small objects change") {
   const cairn::any_store store = cairn::stores::memory();
-  cairn::checkpointer_options options;
-  options.when = cairn::policies::every_steps{1};
   auto state = make_trainer(1);
   std::vector<trainer> states{state};
   {
-    cairn::checkpointer checkpoints(store, options);
+    cairn::checkpointer checkpoints(store, {.when = cairn::policies::every_steps{1}});
     for (unsigned step = 1; step <= 20; ++step) {
       state.replay[step].observation.resize(step * 10);
       states.push_back(state);
@@ -109,7 +105,7 @@ TEST_CASE("a run goes on while the sizes of small objects change") {
     checkpoints.wait();
   }
   trainer restored;
-  const auto report = cairn::checkpointer(store, options).restore(restored);
+  const auto report = cairn::checkpointer(store).restore(restored);
   REQUIRE(report);
   CHECK(restored == states[report->step]);
 }

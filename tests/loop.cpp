@@ -279,12 +279,14 @@ TEST_CASE("a fingerprint depends on the number of items, and on those that are l
 
   enum class label : std::uint8_t { cat, dog };
   struct image {
+    std::uint32_t place;
     std::array<std::uint8_t, 3> pixels;
     label what;
   };
-  const std::vector<image> images{{{1, 2, 3}, label::cat}, {{4, 5, 6}, label::dog}};
+  const std::vector<image> images{{7, {1, 2, 3}, label::cat}, {8, {4, 5, 6}, label::dog}};
   CHECK(cairn::fingerprint(images) == cairn::fingerprint(std::array{images[0], images[1]}));
   CHECK(cairn::fingerprint(images) != cairn::fingerprint(std::array{images[1], images[0]}));
+  CHECK(cairn::fingerprint(std::vector{label::cat}) != cairn::fingerprint(std::vector{label::dog}));
 
   using files = std::vector<std::string>;
   CHECK(cairn::fingerprint(files{"ab", "c"}) == cairn::fingerprint(files{"ab", "c"}));
@@ -292,18 +294,6 @@ TEST_CASE("a fingerprint depends on the number of items, and on those that are l
   using tensors = std::vector<std::vector<double>>;
   CHECK(cairn::fingerprint(tensors{{1, 2}, {}}) != cairn::fingerprint(tensors{{}, {1, 2}}));
   CHECK(cairn::fingerprint(std::vector<bool>{true, false}) != cairn::fingerprint(std::vector<bool>{false, true}));
-}
-
-TEST_CASE("a fingerprint takes enums and structs of whole numbers") {
-  enum class kind : std::uint8_t { cat, dog };
-  struct row {
-    std::uint32_t place;
-    kind label;
-    std::array<std::uint8_t, 3> color;
-  };
-  const std::vector<row> rows{{1, kind::cat, {1, 2, 3}}, {2, kind::dog, {}}};
-  CHECK(cairn::fingerprint(rows) != cairn::fingerprint(std::vector(2, rows[0])));
-  CHECK(cairn::fingerprint(std::vector{kind::cat}) != cairn::fingerprint(std::vector{kind::dog}));
 }
 
 TEST_CASE("a fingerprint is the same in every process") {  // values from another implementation, in Python

@@ -4,6 +4,8 @@
 
 #include <iostream>
 
+#include "standard.hpp"
+
 namespace tests {
 
 inline int failures = 0;  ///< checks that were not so

@@ -15,13 +15,6 @@ void write(replaced_files& files, const std::string& name, std::string_view text
   file.finish();
 }
 
-std::string text_of(const std::string& file) {
-  std::ifstream in(file);
-  std::string text;
-  std::getline(in, text);
-  return text;
-}
-
 }  // namespace
 
 TEST_CASE("new files replace those of their names when they are published, and not before") {
@@ -32,13 +25,13 @@ TEST_CASE("new files replace those of their names when they are published, and n
   replaced_files files(scratch.path(), durable);
   write(files, "a", "new a");
   write(files, "b", "new b");
-  CHECK(text_of(scratch.path("a")) == "old");
+  CHECK(sample::slurp(scratch.path("a")) == "old");
   CHECK_FALSE(std::filesystem::exists(scratch.path("b")));
   for (const auto& name : sample::names_in(scratch.path()))
     CHECK((name == "a" || name == "c" || name.starts_with(".tmp-")));
   files.publish();
-  CHECK(text_of(scratch.path("a")) == "new a");
-  CHECK(text_of(scratch.path("b")) == "new b");
+  CHECK(sample::slurp(scratch.path("a")) == "new a");
+  CHECK(sample::slurp(scratch.path("b")) == "new b");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "b", "c"});
   files.remove([](std::string_view name) { return name == "c"; });
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "b"});

@@ -143,17 +143,6 @@ TEST_CASE("a second signal is as without us: the program's handler, nothing, or 
   }
 }
 
-TEST_CASE("when the set is gone a signal ends the process again") {
-  const auto ended = tests::in_child([] {
-    ::signal(SIGTERM, SIG_DFL);
-    {
-      const cairn::signals set{SIGTERM};
-    }
-    ::raise(SIGTERM);
-  });
-  CHECK(ended.sentence == status(SIGTERM));
-}
-
 TEST_CASE("in a forked child signals do what they did before the set") {
   const handlers before;
   ::signal(SIGTERM, SIG_DFL);
@@ -237,12 +226,6 @@ TEST_CASE("two checkpointers with one set of signals both save and stop") {
     CHECK(cairn::checkpointer{store}.restore(loaded));
     CHECK(loaded == state);
   }
-}
-
-TEST_CASE("any thread may get the signal") {
-  const cairn::signals set{SIGUSR1};
-  std::thread([] { ::raise(SIGUSR1); }).join();
-  CHECK(set.number() == SIGUSR1);
 }
 
 TEST_CASE("one set receives once, however many threads get signals; the others go to the program") {

@@ -2,6 +2,7 @@
 #include "cairn/slurm.hpp"
 
 #include "catch.hpp"
+#include "store/sample.hpp"
 
 using std::chrono::seconds;
 using std::chrono::system_clock;
@@ -70,12 +71,8 @@ TEST_CASE("text that is no number is refused, with its name") {
   for (const char* const text : {"", "x", "3x", "-1", "0x10", " 5", "99999999999"}) {
     const variable end("SLURM_JOB_END_TIME", text), task("SLURM_ARRAY_TASK_ID", text);
     const auto says = [&](const auto& call, const std::string& name) {
-      try {
-        call();
-        return false;
-      } catch (const cairn::error& cause) {
-        return cause.code() == cairn::errc::invalid && std::string(cause.what()).find(name) != std::string::npos;
-      }
+      const auto failure = sample::failure_of(call);
+      return failure.code == cairn::errc::invalid && failure.says(name);
     };
     CHECK(says([] { static_cast<void>(cairn::slurm::job_end()); }, "SLURM_JOB_END_TIME"));
     CHECK(says([] { static_cast<void>(cairn::slurm::place("runs")); }, "SLURM_ARRAY_TASK_ID"));

@@ -5,9 +5,7 @@
 #include "catch.hpp"
 #include "schedule/driven_run.hpp"
 
-using bench::schedule::by_objective;
-using bench::schedule::by_objective_options;
-using bench::schedule::objective;
+using namespace bench::schedule;
 using cairn::loss_curve;
 using cairn::moment;
 using std::chrono::duration;

@@ -5,10 +5,8 @@
 
 namespace {
 
-using bench::schedule::any_failures;
-using bench::schedule::failures::exponential;
-using bench::schedule::failures::never;
-using bench::schedule::failures::weibull;
+using namespace bench::schedule;
+using namespace bench::schedule::failures;
 using std::chrono::seconds;
 using duration = std::chrono::duration<double>;
 
@@ -89,9 +87,7 @@ namespace stops {
 
 namespace {
 
-using bench::schedule::any_early_stop;
-using bench::schedule::early_stops::none;
-using bench::schedule::early_stops::uniform;
+using namespace bench::schedule::early_stops;
 
 const std::vector<double> odd{0, -0.0, -1, -infinite, infinite, no_number, 0.4, 0.6, 1, 2};
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The lines cairn_changes and cairn_version, and the function cairn_migrate.
-#include <string>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <array>
-#include <list>
-#include <memory>
-#include <optional>
-#include <span>
-#include <tuple>
-#include <variant>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Classes that have the operations by which Cairn knows a class of the standard library, or are said to be containers.
-#include <atomic>
-#include <cstddef>
-#include <map>
-#include <memory>
-#include <optional>
-#include <random>
-#include <set>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

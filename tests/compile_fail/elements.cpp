@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <cstddef>
-#include <list>
-#include <memory>
-#include <set>
-#include <span>
-#include <string>
-#include <unordered_set>
-#include <valarray>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

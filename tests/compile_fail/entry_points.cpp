@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
 #include "cairn/loop.hpp"
 #include "cairn/save.hpp"
 #include "cairn/state/skip.hpp"
+
+#include "../standard.hpp"
 
 template <int>  // each class is refused once
 class trainer {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The lines cairn_fields, cairn_bases and cairn_skip, the paths that they give, and cairn::by_name.
-#include <memory>
-#include <optional>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

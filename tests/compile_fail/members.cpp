@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <cstddef>
-#include <string>
-#include <tuple>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

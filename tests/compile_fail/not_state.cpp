@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <any>
-#include <chrono>
-#include <functional>
-#include <mutex>
-#include <random>
-#include <string_view>
-#include <thread>
-#include <vector>
 
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

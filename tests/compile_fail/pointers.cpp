@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <array>
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

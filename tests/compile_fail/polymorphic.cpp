@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include <memory>
-#include <vector>
-
 #include "cairn/state/describe.hpp"
+
+#include "../standard.hpp"
 
 using cairn::detail::describe;
 

@@ -190,7 +190,6 @@ TEST_CASE("strides that walk memory in order are packed") {
 }
 
 TEST_CASE("growing takes shapes that are as large in each dimension, any all of as many dimensions") {
-  using cairn::detail::is_reshapable;
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {
     extents from(random() % 4), to(random() % 4);
@@ -206,7 +205,6 @@ TEST_CASE("growing takes shapes that are as large in each dimension, any all of 
 }
 
 TEST_CASE("an element and a container of one differ by a dimension of 1 in front") {
-  using cairn::detail::differ_by_container;
   for (const auto& shape : {extents{}, extents{3}, extents{1, 2}}) {
     extents held = shape;
     held.insert(held.begin(), 1);

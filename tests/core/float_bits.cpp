@@ -4,9 +4,7 @@
 
 #include "catch.hpp"
 
-using cairn::detail::is_finite;
-using cairn::detail::is_infinite;
-using cairn::detail::is_nan;
+using namespace cairn::detail;
 
 #if !defined(__FAST_MATH__)
 #error "this test is for -ffast-math"

@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A trainer that is compiled with -O1 -ffast-math, with the definitions of Cairn: the compiler may then take NaN and
 // infinities not to exist.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <tuple>
-#include <vector>
-
 #include "cairn/checkpointer.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/memory.hpp"

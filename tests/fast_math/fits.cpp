@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fits of losses whose definitions are compiled with -ffast-math: losses that are no numbers are passed over, as
 // without the flag.
-#include <chrono>
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <random>
-#include <vector>
-
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/fits/estimators.hpp"
 #include "cairn/schedule/fits/fit.hpp"

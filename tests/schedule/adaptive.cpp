@@ -4,12 +4,8 @@
 #include "catch.hpp"
 #include "schedule/driven_run.hpp"
 
-using cairn::decision;
-using cairn::moment;
-using cairn::save_cost;
-using cairn::save_kind;
-using cairn::policies::adaptive;
-using cairn::policies::adaptive_options;
+using namespace cairn;
+using namespace cairn::policies;
 using std::chrono::duration;
 
 namespace {
@@ -297,11 +293,6 @@ TEST_CASE("invalid clocks, losses and costs: no step saved twice, no hour withou
 }
 
 namespace choosing_when {
-
-using cairn::moment;
-using cairn::policies::adaptive;
-using cairn::policies::adaptive_options;
-using std::chrono::duration;
 
 namespace {
 

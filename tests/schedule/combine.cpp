@@ -9,12 +9,8 @@
 
 namespace {
 
-using cairn::decision;
-using cairn::save_kind;
-using cairn::policies::any_of;
-using cairn::policies::every;
-using cairn::policies::every_steps;
-using cairn::policies::young;
+using namespace cairn;
+using namespace cairn::policies;
 using std::chrono::seconds;
 using steps = std::vector<std::uint64_t>;
 

@@ -6,12 +6,9 @@
 
 namespace {
 
-using cairn::policies::daly;
-using cairn::policies::young;
+using namespace cairn::policies;
 using cairn::schedule::probe_steps;
-using std::chrono::duration;
-using std::chrono::hours;
-using std::chrono::seconds;
+using namespace std::chrono;
 
 constexpr double known = std::numeric_limits<double>::infinity();  // nothing is learned
 

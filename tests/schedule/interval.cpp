@@ -5,11 +5,7 @@
 
 namespace {
 
-using cairn::schedule::daly_interval;
-using cairn::schedule::is_due;
-using cairn::schedule::longest_interval;
-using cairn::schedule::sane_longest;
-using cairn::schedule::young_interval;
+using namespace cairn::schedule;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();

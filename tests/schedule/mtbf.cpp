@@ -3,8 +3,7 @@
 
 #include "catch.hpp"
 
-using cairn::mtbf_prior;
-using cairn::policy_memory;
+using namespace cairn;
 using cairn::schedule::mtbf_estimate;
 using std::chrono::duration;
 

@@ -5,9 +5,8 @@
 
 namespace {
 
-using cairn::moment;
-using cairn::schedule::observed_run;
-using cairn::schedule::time_since_save;
+using namespace cairn;
+using namespace cairn::schedule;
 using std::chrono::seconds;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
@@ -116,11 +115,6 @@ TEST_CASE("a save out of turn does not make the next interval seem short") {
   expected.restarted({.away_seconds = 50});
   CHECK(again.mtbf() == Approx(expected.seconds()).epsilon(0.01));
 }
-
-using cairn::save_cost;
-using cairn::save_kind;
-using cairn::schedule::iteration_times;
-using cairn::schedule::observed_costs;
 
 save_cost stall(save_kind kind, double waited, double background = 0) {
   return {.kind = kind, .stall_seconds = waited, .background_seconds = background};

@@ -3,9 +3,7 @@
 
 #include "catch.hpp"
 
-using cairn::schedule::before_end;
-using cairn::schedule::reservation;
-using cairn::schedule::running_spread;
+using namespace cairn::schedule;
 
 namespace {
 

@@ -125,8 +125,6 @@ TEST_CASE("names of types may be longer than compilers count in a constant") {
 
 namespace {
 
-using cairn::detail::problem;
-
 struct fine {
   std::vector<int> a;
 };

@@ -132,11 +132,6 @@ TEST_CASE("the operations of a type make and destroy its objects, where it has a
   CHECK(cairn::detail::object_operations_of<counted>.make == nullptr);
 }
 
-TEST_CASE("a content that has an entry is known") {
-  CHECK(cairn::detail::content_operations_of<std::unique_ptr<int>>.has_entry);
-  CHECK_FALSE(cairn::detail::content_operations_of<std::vector<int>>.has_entry);
-}
-
 TEST_CASE("optionals and variants take the checkpoint's choice, whatever they hold") {
   struct state {
     std::optional<int> number;

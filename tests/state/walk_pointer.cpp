@@ -600,7 +600,7 @@ TEST_CASE("a vector of objects with a virtual base class comes back, large or sm
 }
 
 TEST_CASE("an object of a class that is not listed is replaced, also where others are searched for overlaps") {
-  struct unlisted : layer {};
+  struct not_listed : layer {};
   struct state {
     std::unique_ptr<layer> own;
     std::shared_ptr<layer> shared;
@@ -608,7 +608,7 @@ TEST_CASE("an object of a class that is not listed is replaced, also where other
   };
   state original{std::make_unique<dense>(), std::make_shared<dense>(), std::vector<float>(100)};
   static_cast<dense&>(*original.own).weight = {1, 2};
-  state into{std::make_unique<unlisted>(), std::make_shared<unlisted>(), {1}};
+  state into{std::make_unique<not_listed>(), std::make_shared<not_listed>(), {1}};
   CHECK(tests::comes_back(original, into));
   CHECK(dynamic_cast<dense&>(*into.own).weight == std::vector<float>{1, 2});
 }

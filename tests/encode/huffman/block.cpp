@@ -2,22 +2,13 @@
 #include "cairn/encode/huffman/block.hpp"
 
 #include "catch.hpp"
+#include "encode/huffman/bytes.hpp"
 
 using namespace cairn::detail::huffman;
-using bytes = std::vector<std::byte>;
+using tests::bytes;
+using tests::random_bytes;
 
 namespace {
-
-bytes random_bytes(std::mt19937_64& random, std::size_t n) {
-  bytes made(n);
-  const auto kinds = random() % 256 + 1, shape = random() % 5;
-  for (auto& byte : made) {
-    auto value = random() % kinds;
-    for (std::uint64_t k = 0; k < shape; ++k) value = std::min(value, random() % kinds);
-    byte = static_cast<std::byte>(value);
-  }
-  return made;
-}
 
 /// In memory of the very size that is asked for, so that a sanitizer sees what goes beyond it.
 bytes encoded(const bytes& in) {
@@ -26,14 +17,7 @@ bytes encoded(const bytes& in) {
   return {out.get(), out.get() + size};
 }
 
-bool decodes(std::span<const std::byte> in, bytes& out) {
-  const auto from = std::make_unique<std::byte[]>(in.size());
-  std::copy(in.begin(), in.end(), from.get());
-  const auto to = std::make_unique<std::byte[]>(out.size());
-  const bool good = decode_block({from.get(), in.size()}, {to.get(), out.size()});
-  std::copy(to.get(), to.get() + out.size(), out.begin());
-  return good;
-}
+bool decodes(std::span<const std::byte> in, bytes& out) { return tests::decodes(decode_block, in, out); }
 
 }  // namespace
 

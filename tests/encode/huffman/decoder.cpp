@@ -3,26 +3,14 @@
 
 #include "catch.hpp"
 #include "cairn/encode/huffman/counts.hpp"
+#include "encode/huffman/bytes.hpp"
 
 using namespace cairn::detail::huffman;
 using cairn::code_lengths;
-using bytes = std::vector<std::byte>;
+using tests::bytes;
+using tests::random_bytes;
 
 namespace {
-
-/// Of few or many kinds, evenly or steeply spread; some change half-way, so that streams differ in length.
-bytes random_bytes(std::mt19937_64& random, std::size_t n) {
-  bytes made(n);
-  auto kinds = random() % 256 + 1, shape = random() % 5;
-  const auto change = random() % 2 == 0 ? n : random() % (n + 1);
-  for (std::size_t i = 0; i < n; ++i) {
-    if (i == change) kinds = random() % kinds + 1, shape = random() % 5;
-    auto value = random() % kinds;
-    for (std::uint64_t k = 0; k < shape; ++k) value = std::min(value, random() % kinds);
-    made[i] = static_cast<std::byte>(value);
-  }
-  return made;
-}
 
 bytes encoded(const encoder& code, const bytes& in) {
   bytes out(code.bound(in.size()));
@@ -30,14 +18,8 @@ bytes encoded(const encoder& code, const bytes& in) {
   return out;
 }
 
-/// Both in memory of their very size, so that a sanitizer sees what goes beyond it.
 bool decodes(const decoder& code, std::span<const std::byte> in, std::span<std::byte> out) {
-  const auto from = std::make_unique<std::byte[]>(in.size());
-  std::copy(in.begin(), in.end(), from.get());
-  const auto to = std::make_unique<std::byte[]>(out.size());
-  const bool good = code.decode({from.get(), in.size()}, {to.get(), out.size()});
-  std::copy(to.get(), to.get() + out.size(), out.begin());
-  return good;
+  return tests::decodes([&](auto from, auto to) { return code.decode(from, to); }, in, out);
 }
 
 bool round_trips(const bytes& in) {

@@ -3,21 +3,12 @@
 
 #include "catch.hpp"
 #include "cairn/encode/huffman/counts.hpp"
+#include "encode/huffman/bytes.hpp"
 
 using namespace cairn::detail::huffman;
+using tests::random_bytes;
 
 namespace {
-
-std::vector<std::byte> random_bytes(std::mt19937_64& random, std::size_t n) {
-  std::vector<std::byte> bytes(n);
-  const auto kinds = random() % 256 + 1, shape = random() % 3;
-  for (auto& byte : bytes) {
-    auto value = random() % kinds;
-    for (std::uint64_t i = 0; i < shape; ++i) value = std::min(value, random() % kinds);
-    byte = static_cast<std::byte>(value);
-  }
-  return bytes;
-}
 
 /// What `encode` gives, bit by bit.
 std::vector<std::byte> reference(const std::vector<std::byte>& in, const cairn::code_lengths& lengths) {

@@ -65,25 +65,20 @@ TEST_CASE("half_floats: any length and offset, and not one element more") {
   std::mt19937 random(8);
   std::vector<std::uint16_t> halves(4300);
   for (auto& half : halves) half = static_cast<std::uint16_t>(random() % 0x7C00 | (random() & 0x8000));
-  for (const auto* kernels : simd::all_half_floats()) {
-    std::size_t wrong = 0;
-    for (std::size_t n = 0; n <= 4200; ++n) {
-      const std::size_t offset = n % 32;
-      std::vector<float> wide(n + 64, 5.0F);
-      kernels->widen_f16(halves.data() + offset, n, wide.data() + offset);
-      std::vector<std::uint16_t> narrow(n + 64, 99);
-      kernels->narrow_f16(wide.data() + offset, n, narrow.data() + offset);
-      wrong += n > 0 && std::memcmp(narrow.data() + offset, halves.data() + offset, n * 2) != 0;
-      for (std::size_t i = 0; i < n + 64; ++i)
-        if (i < offset || i >= offset + n) wrong += wide[i] != 5.0F || narrow[i] != 99;
-      std::vector<float> bf(n + 64, 5.0F);
-      kernels->widen_bf16(halves.data() + offset, n, bf.data() + offset);
-      std::fill(narrow.begin(), narrow.end(), std::uint16_t{99});
-      kernels->narrow_bf16(bf.data() + offset, n, narrow.data() + offset);
-      wrong += n > 0 && std::memcmp(narrow.data() + offset, halves.data() + offset, n * 2) != 0;
-      for (std::size_t i = 0; i < n + 64; ++i)
-        if (i < offset || i >= offset + n) wrong += bf[i] != 5.0F || narrow[i] != 99;
+  for (const auto* kernels : simd::all_half_floats())
+    for (const auto& [widen, narrow] :
+         {std::pair(kernels->widen_f16, kernels->narrow_f16), std::pair(kernels->widen_bf16, kernels->narrow_bf16)}) {
+      std::size_t wrong = 0;
+      for (std::size_t n = 0; n <= 4200; ++n) {
+        const std::size_t offset = n % 32;
+        std::vector<float> wide(n + 64, 5.0F);
+        widen(halves.data() + offset, n, wide.data() + offset);
+        std::vector<std::uint16_t> back(n + 64, 99);
+        narrow(wide.data() + offset, n, back.data() + offset);
+        wrong += n > 0 && std::memcmp(back.data() + offset, halves.data() + offset, n * 2) != 0;
+        for (std::size_t i = 0; i < n + 64; ++i)
+          if (i < offset || i >= offset + n) wrong += wide[i] != 5.0F || back[i] != 99;
+      }
+      CHECK(wrong == 0);
     }
-    CHECK(wrong == 0);
-  }
 }

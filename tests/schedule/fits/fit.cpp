@@ -3,16 +3,11 @@
 
 #include "catch.hpp"
 
-using cairn::schedule::detail::matrix;
-using cairn::schedule::detail::solve;
-using cairn::schedule::detail::vector;
-
 namespace {
 
+using namespace cairn::schedule;
+using namespace cairn::schedule::detail;
 using cairn::loss_curve;
-using cairn::schedule::fit;
-using cairn::schedule::loss_bucket;
-using cairn::schedule::loss_window;
 using family = loss_curve::family;
 
 /// One curve of each family, over n steps.
