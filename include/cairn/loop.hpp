@@ -83,7 +83,7 @@ concept item_range = requires(const Items& items) {
 template <class T>
 consteval bool has_portable_bytes() {
   if constexpr (flat<T> && std::has_unique_object_representations_v<T>)
-    return !traits_of_rows<T>().has_skipped && !traits_of_rows<T>().is_listed;
+    return !row_traits_of<T>.has_skipped && !row_traits_of<T>.is_listed;
   else
     return flat<T> && std::is_floating_point_v<T>;
 }

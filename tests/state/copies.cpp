@@ -188,6 +188,9 @@ struct run_folder : std::filesystem::path {};
 
 }  // namespace
 
+template <>
+inline constexpr bool cairn::is_container<run_folder> = true;
+
 TEST_CASE("a class derived from a path comes back") {
   std::vector<run_folder> original(1), loaded;
   original[0].assign("runs/a b");

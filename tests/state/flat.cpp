@@ -3,7 +3,6 @@
 
 #include "cairn/fields.hpp"
 #include "cairn/state/changes.hpp"
-#include "cairn/state/skipped_fields.hpp"
 #include "catch.hpp"
 
 namespace {
@@ -52,21 +51,20 @@ struct named {
 };
 
 TEST_CASE("the fields that are not state are those of type skip and those of the list") {
-  using cairn::detail::is_skipped_field;
-  STATIC_REQUIRE_FALSE(is_skipped_field<marked, 0, int>());
-  STATIC_REQUIRE(is_skipped_field<marked, 1, cairn::skip<int*>>());
-  STATIC_REQUIRE(is_skipped_field<marked, 2, int*>());
+  using namespace cairn::detail;
+  STATIC_REQUIRE(std::is_same_v<parts_of<marked>::types, type_list<int, no_state, no_state>>);
+  STATIC_REQUIRE(parts_of<marked>::names == std::array<std::string_view, 3>{"a", "", ""});
 }
 
 TEST_CASE("a record is flat if its fields that are state are, and it has some") {
   using namespace cairn::detail;
-  STATIC_REQUIRE(is_flat<marked>());
-  STATIC_REQUIRE_FALSE(is_flat<all_marked>());
-  STATIC_REQUIRE_FALSE(is_flat<named>());
-  STATIC_REQUIRE(adds_nothing<all_marked>());
-  STATIC_REQUIRE_FALSE(adds_nothing<marked>());
-  STATIC_REQUIRE(has_skipped<marked[2]>());
-  STATIC_REQUIRE_FALSE(has_skipped<int>());
+  STATIC_REQUIRE(flat<marked>);
+  STATIC_REQUIRE_FALSE(flat<all_marked>);
+  STATIC_REQUIRE_FALSE(flat<named>);
+  STATIC_REQUIRE(row_traits_of<all_marked>.is_empty);
+  STATIC_REQUIRE_FALSE(row_traits_of<marked>.is_empty);
+  STATIC_REQUIRE(row_traits_of<marked[2]>.has_skipped);
+  STATIC_REQUIRE_FALSE(row_traits_of<int>.has_skipped);
 }
 
 struct point {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/type_problem.hpp"
+#include "cairn/state/problem.hpp"
 
 #include "catch.hpp"
 

@@ -10,10 +10,9 @@
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/changes.hpp"
-#include "cairn/state/listed.hpp"
 #include "cairn/state/name_text.hpp"
 #include "cairn/state/operations.hpp"
-#include "cairn/state/record.hpp"
+#include "cairn/state/parts.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -97,16 +96,9 @@ concept has_version = declares_version<T> && is_versioned_itself<T>();
 /// Whether a member of the class has that name in a checkpoint.
 template <class T>
 consteval bool has_member_named(std::string_view name) {
-  if constexpr (has_own_list<T>())
-    return []<auto... Members>(fields<Members...>, std::string_view wanted) {
-      return ((listed_name<Members>() == wanted) || ...);
-    }(own_fields<T>{}, name);
-  else if constexpr (has_base_list<T>)
-    return false;
-  else
-    return []<std::size_t... I>(std::index_sequence<I...>, std::string_view wanted) {
-      return ((stored_field_name<T, I>.view() == wanted) || ...);
-    }(std::make_index_sequence<arity<T>>{}, name);
+  for (std::size_t i = parts_of<T>::base_count; i < parts_of<T>::count; ++i)
+    if (parts_of<T>::names[i] == name) return true;
+  return false;
 }
 
 }  // namespace cairn::inline v0_1::detail

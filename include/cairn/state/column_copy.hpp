@@ -64,7 +64,7 @@ using copy_type = typename copy_traits<T>::type;
 /// adapter are saved one by one, since each is checked against its own object; so are those that only their adapter can
 /// make, and those with members that are not state, which a copy would change.
 template <class T>
-concept columnar = (flat<T> && !has_skipped<T>()) || text<T> ||
+concept columnar = (flat<T> && !row_traits_of<T>.has_skipped) || text<T> ||
                    (copied<T> && (flat<copy_type<T>> || text<copy_type<T>>) && !has_checked_adapter<T, copy_type<T>> &&
                     !has_make_adapter<T> && !has_prototype_adapter<T>);
 
@@ -209,27 +209,16 @@ bool key_less(const Key& a, const Key& b) {
   } else {
     bool less = false;
     bool decided = false;
-    const auto left = detail::tie_fields(a);
-    const auto right = detail::tie_fields(b);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((decided = decided || (less = detail::key_less(std::get<I>(left), std::get<I>(right))) ||
-                  detail::key_less(std::get<I>(right), std::get<I>(left))),
-       ...);
-    }(std::make_index_sequence<arity<Key>>{});
+    parts_of<Key>::apply(a, [&](const auto&... left) {
+      parts_of<Key>::apply(b, [&](const auto&... right) {
+        ((decided = decided || (less = detail::key_less(left, right)) || detail::key_less(right, left)), ...);
+      });
+    });
     return less;
   }
 }
 
 /// Whether key_less can compare the keys.
-template <class Key>
-consteval bool has_key_order();
-
-template <class... Types>
-consteval bool have_key_order(type_list<Types...>) {
-  return (has_key_order<std::remove_const_t<Types>>() && ...);
-}
-consteval bool have_key_order(no_address) { return false; }
-
 template <class Key>
 consteval bool has_key_order() {
   if constexpr (compares_values<Key>)
@@ -237,7 +226,9 @@ consteval bool has_key_order() {
   else if constexpr (std::is_array_v<Key>)
     return has_key_order<std::remove_all_extents_t<Key>>();
   else if constexpr (category_of<Key>() == category::record)
-    return detail::have_key_order(field_types<Key>{});
+    return parts_of<Key>::are_known && []<class... Parts>(type_list<Parts...>) {
+      return (has_key_order<std::remove_const_t<Parts>>() && ...);
+    }(typename parts_of<Key>::types{});
   else
     return false;
 }

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: MIT
-// Why a type cannot be saved or loaded, and which of these reasons a class has that is saved by its members.
+// Why a type cannot be saved or loaded, its parts apart.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/arity.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/changed_fields.hpp"
 #include "cairn/state/changes.hpp"
+#include "cairn/state/column_copy.hpp"
+#include "cairn/state/container_copies.hpp"
+#include "cairn/state/copies.hpp"
+#include "cairn/state/enum_table.hpp"
 #include "cairn/state/field_list.hpp"
-#include "cairn/state/listed.hpp"
+#include "cairn/state/flat.hpp"
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/name_text.hpp"
-#include "cairn/state/record.hpp"
+#include "cairn/state/parts.hpp"
+#include "cairn/state/pointer_type.hpp"
+#include "cairn/state/polymorphic.hpp"
 #include "cairn/state/skip.hpp"
-#include "cairn/state/skipped_fields.hpp"
+#include "cairn/state/tensor_view.hpp"
+#include "cairn/state/type_id.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -57,28 +69,24 @@ enum class problem : unsigned char {
   enum_list
 };
 
-template <class Record, class... Types>
-consteval bool is_packed(type_list<Types...>) {
-  return ((alignof(Types) > alignof(Record)) || ...);
-}
+// Classes that are saved by their members.
 
-template <class... Types>
-consteval bool has_volatile(type_list<Types...>) {
-  return (std::is_volatile_v<Types> || ...);
+template <class Record, class... Types>
+consteval bool has_no_object(type_list<Types...>) {
+  return ((alignof(Types) > alignof(Record) || std::is_volatile_v<Types>) || ...);
 }
 
 template <class Record>
 consteval problem problem_of_record() {
-  if constexpr (counted_fields<Record>.known && counted_fields<Record>.has_union)
+  if constexpr (counted_fields<Record>.has_union)
     return problem::union_member;
-  else if constexpr (!counted_fields<Record>.known || !counted_fields<Record>.bases_are_empty ||
-                     arity<Record> > max_fields)
+  else if constexpr (!is_bindable<Record>)
     return problem::unknown_fields;
-  else if constexpr (std::is_same_v<field_types<Record>, no_address>)
+  else if constexpr (!parts_of<Record>::are_known)
     return problem::no_object;
-  else if constexpr (detail::is_packed<Record>(field_types<Record>{}) || detail::has_volatile(field_types<Record>{}))
+  else if constexpr (detail::has_no_object<Record>(field_types<Record>{}))
     return problem::no_object;
-  else if constexpr (has_reference_member<Record>)
+  else if constexpr (has_reference_member<Record>())
     return problem::unknown_fields;
   else if constexpr (has_skip_list<Record>)
     return is_list_of_fields<Record>() ? problem::none : problem::skip_list;
@@ -86,53 +94,27 @@ consteval problem problem_of_record() {
     return problem::none;
 }
 
-/// "base" and "base1" to "base9"; the same name for all others.
-template <std::size_t I>
-consteval std::string_view name_of_base() {
-  constexpr std::string_view names = "base1base2base3base4base5base6base7base8base9";
-  return I == 0 ? names.substr(0, 4) : names.substr((I < 10 ? I - 1 : 8) * 5, 5);
-}
-
-template <class T, class... Bases>
-consteval std::size_t number_of_base(bases<Bases...>) {
-  std::size_t number = 0;
-  bool found = false;
-  ((found = found || std::is_same_v<T, Bases>, number += found ? 0 : 1), ...);
-  return number;
-}
-
-/// The names of parts that a walk of a record or listed class passes, with those of base classes. No name: not state.
-template <class T>
-consteval auto part_names();
-
-/// Of a base class in the list of T. The same one again has the same names.
-template <class T, class Base>
-consteval auto part_names_of_base() {
-  constexpr auto kind = category_of<Base>();
-  if constexpr (kind == category::record || kind == category::listed)
-    return part_names<Base>();
-  else
-    return std::array{name_of_base<number_of_base<Base>(base_list<T>{})>()};
-}
-
+/// The names of all parts of a record or listed class in a checkpoint, with those of base classes. Empty: not state.
 template <class T>
 consteval auto part_names() {
-  if constexpr (category_of<T>() == category::record) {
-    if constexpr (problem_of_record<T>() != problem::none)  // the record itself is refused
-      return std::array<std::string_view, 0>{};
+  constexpr bool is_refused = [] {
+    if constexpr (category_of<T>() == category::record)
+      return problem_of_record<T>() != problem::none;
     else
-      return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
-        return std::array<std::string_view, sizeof...(I)>{
-            (is_skipped_field<T, I, Types>() ? std::string_view() : stored_field_name<T, I>.view())...};
-      }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
-  } else {
-    return []<auto... Members, class... Bases>(fields<Members...>, bases<Bases...>) {
-      return join_arrays<std::string_view>(
-          part_names_of_base<T, Bases>()...,
-          std::array<std::string_view, sizeof...(Members)>{
-              (is_skip<type_of<Members>> ? std::string_view() : listed_name<Members>())...});
-    }(own_fields<T>{}, base_list<T>{});
-  }
+      return false;
+  }();
+  if constexpr (is_refused)
+    return std::array<std::string_view, 0>{};
+  else
+    return []<class... Parts, std::size_t... I>(type_list<Parts...>, std::index_sequence<I...>) {
+      [[maybe_unused]] const auto names_at = []<std::size_t At, class Part>(std::type_identity<Part>) {
+        if constexpr (At < parts_of<T>::base_count && has_member_names<Part>)
+          return part_names<Part>();
+        else
+          return std::array{parts_of<T>::names[At]};
+      };
+      return join_arrays<std::string_view>(names_at.template operator()<I>(std::type_identity<Parts>{})...);
+    }(typename parts_of<T>::types{}, std::make_index_sequence<parts_of<T>::count>{});
 }
 
 /// The name that two parts of a listed class have; empty: each has its own.
@@ -145,71 +127,34 @@ consteval std::string_view name_of_two() {
   return {};
 }
 
-// The lines that a class has for Cairn.
-
-struct line_names {
-  int cairn_fields, cairn_bases, cairn_skip, cairn_version, cairn_changes, cairn_migrate;
-};
-
-/// A name is ambiguous in it if T has the name, also where it is private. Not for a final class: then no name is.
-template <class T>
-struct with_line_names : T, line_names {};
-template <class T>
-requires(std::is_final_v<T>)
-struct with_line_names<T> : line_names {};
-
-/// Whether T has a line that could not be used: it is private or of another form.
-template <class T, class Named = with_line_names<T>>
-consteval bool has_unusable_line() {
-  constexpr bool names_bases = !requires { &Named::cairn_bases; } || requires { typename T::cairn_bases; };
-  return (!requires { &Named::cairn_fields; } && !has_field_list<T>) || (names_bases && !has_base_list<T>) ||
-         (!requires { &Named::cairn_skip; } && !has_skip_list<T>) ||
-         (!requires { &Named::cairn_version; } && !declares_version<T>) ||
-         (!requires { &Named::cairn_changes; } && !has_changes<T>) ||
-         (!requires { &Named::cairn_migrate; } && !has_migration<T>);
-}
-
-template <class T, class Base>
-concept has_same_skip_list = has_skip_list<T> && has_skip_list<Base> && !std::is_same_v<T, Base> &&
-                             std::is_same_v<typename T::cairn_skip, typename Base::cairn_skip>;
-template <class T, class Base>
-concept has_same_changes = has_changes<T> && has_changes<Base> && !std::is_same_v<T, Base> &&
-                           std::is_same_v<typename T::cairn_changes, typename Base::cairn_changes>;
-
-template <class Derived>
-struct base_with_same_lines {
-  template <class Base>
-  requires(std::is_base_of_v<Base, Derived> && (has_same_skip_list<Derived, Base> || has_same_changes<Derived, Base>))
-  operator Base() const noexcept;
-};
-
-/// Whether a base class of the aggregate has its `cairn_skip` or `cairn_changes`. C++ does not say which of the two
-/// classes contains the line.
-template <class T>
-consteval bool shares_lines_with_base() {
-  if constexpr ((has_skip_list<T> || has_changes<T>) && counted_fields<T>.bases > 0)
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (converts_at<T, I, base_with_same_lines<T>> || ...);
-    }(std::make_index_sequence<counted_fields<T>.bases>{});
-  else
-    return false;
-}
-
 /// Whether a class with a field list has a `cairn_skip`, and not that of a class whose members it lists.
 template <class T, auto... Members, class... Bases>
 consteval bool skips_beside_list(fields<Members...>, bases<Bases...>) {
   return has_skip_list<T> && !(has_skip_list<Bases> || ...) && (std::is_same_v<class_of<Members>, T> && ...);
 }
 
+template <class T, auto... Members, class... Bases>
+consteval bool can_access(fields<Members...>, bases<Bases...>) {
+  return (requires(T& object) { object.*Members; } && ...) &&
+         ((std::is_base_of_v<Bases, T> && !std::is_same_v<Bases, T> && std::is_convertible_v<T*, Bases*>) && ...);
+}
+
+/// Whether the aggregate has these direct base classes, in this order, and nothing else.
+template <class T, class... Bases>
+consteval bool has_only(bases<Bases...>) {
+  if constexpr (std::is_aggregate_v<T>)
+    return counted_fields<T>.known && counted_fields<T>.fields == sizeof...(Bases) &&
+           requires { T{exactly<Bases>{}...}; };
+  else
+    return false;
+}
+
 /// What is wrong with the field list and the list of base classes.
 template <class T>
 consteval problem problem_of_lists() {
-  if constexpr (!detail::lists_only_members<T>() || !detail::can_access<T>(own_fields<T>{}) ||
-                !detail::can_access<T>(base_list<T>{}))
+  if constexpr (!lists_members<T>() || !detail::can_access<T>(own_fields<T>{}, base_list<T>{}))
     return problem::line_form;
-  else if constexpr (!has_own_list<T>() && !has_base_list<T>)
-    return problem::own_members;
-  else if constexpr (!has_own_list<T>() && !detail::has_only<T>(base_list<T>{}))
+  else if constexpr (!has_own_list<T>() && !(has_base_list<T> && detail::has_only<T>(base_list<T>{})))
     return problem::own_members;
   else
     return name_of_two<T>().empty() ? problem::none : problem::path;
@@ -237,15 +182,13 @@ consteval bool has_usable_changes() {
   }
 }
 
-template <class... Bases>
-consteval bool has_versioned(bases<Bases...>) {
-  return (has_version<Bases> || ...);
-}
-
 /// What is wrong with the changes, the version and the migration of a class that can be saved without them.
 template <class T>
 consteval problem problem_of_changes() {
-  if constexpr (detail::has_versioned(base_list<T>{}) || !has_usable_changes<T>()) {
+  constexpr bool has_versioned_base = []<class... Bases>(bases<Bases...>) {
+    return (has_version<Bases> || ...);
+  }(base_list<T>{});
+  if constexpr (has_versioned_base || !has_usable_changes<T>()) {
     return problem::changes;
   } else if constexpr (has_version<T>) {
     return std::is_same_v<decltype(T::cairn_version), const unsigned> &&
@@ -264,7 +207,7 @@ consteval problem problem_of_class() {
     if constexpr (has_unusable_line<T>())
       return problem::line_form;
     else if constexpr (category_of<T>() == category::record)
-      return shares_lines_with_base<T>() ? problem::skip_list : problem_of_record<T>();
+      return problem_of_record<T>();
     else
       return detail::skips_beside_list<T>(own_fields<T>{}, base_list<T>{}) ? problem::skip_list : problem_of_lists<T>();
   }();
@@ -272,6 +215,362 @@ consteval problem problem_of_class() {
     return problem_of_changes<T>();
   else
     return found;
+}
+
+// Pointers, and the lists of types that they may point to.
+
+template <class Pointer>
+consteval bool has_default_delete() {
+  if constexpr (requires { typename Pointer::deleter_type; })
+    return is_default_delete<typename Pointer::deleter_type>;
+  else
+    return true;  // what a load makes for a shared pointer has its own deleter
+}
+
+template <class Listed>
+constexpr bool is_called(std::string_view name) {
+  for (const auto each : listing<Listed>::names)
+    if (each == name) return true;
+  return false;
+}
+
+/// Whether the names of the class are good for a checkpoint, and no other class of the list has one of them.
+template <class Listed, class... All>
+consteval bool has_own_names() {
+  for (const auto each : listing<Listed>::names)
+    if (each.empty() || (std::size_t{is_called<All>(each)} + ...) != 1) return false;
+  return true;
+}
+
+template <class Type, class... All>
+inline constexpr bool is_once_among = (std::size_t{std::is_same_v<Type, typename listing<All>::type>} + ...) == 1;
+
+/// Whether objects behind a pointer to Base can be of the types in the list.
+template <class Base, class... Listed>
+consteval bool is_usable_list(const one_of<Listed...>*) {
+  if constexpr (sizeof...(Listed) == 0 || !(requires { sizeof(typename listing<Listed>::type); } && ...))
+    return false;
+  else if constexpr (!(std::is_convertible_v<typename listing<Listed>::type*, Base*> && ...))
+    return false;
+  else
+    return ((!std::is_abstract_v<typename listing<Listed>::type> &&
+             is_once_among<typename listing<Listed>::type, Listed...> && has_own_names<Listed, Listed...>()) &&
+            ...);
+}
+
+template <class Base, class... Listed>
+consteval bool lists_only(const one_of<Listed...>*) {
+  return (std::is_same_v<typename listing<Listed>::type, Base> && ...);
+}
+
+template <class... Listed>
+consteval bool are_makeable(const one_of<Listed...>*) {
+  return (makeable<typename listing<Listed>::type> && ...);
+}
+
+/// What is wrong with the list of types, if Base has one.
+template <class Pointer, class Base>
+consteval problem problem_of_type_list() {
+  if constexpr (!has_type_list<Base>)
+    return problem::none;
+  else if constexpr (!detail::is_usable_list<Base>(type_list_of<Base>))
+    return problem::polymorphic_list;
+  else if constexpr (detail::lists_only<Base>(type_list_of<Base>))
+    return problem::none;
+  else if constexpr (requires { typename Pointer::deleter_type; } && has_default_delete<Pointer>())
+    return std::has_virtual_destructor_v<Base> ? problem::none : problem::virtual_destructor;
+  else
+    return std::is_polymorphic_v<Base> ? problem::none : problem::virtual_destructor;
+}
+
+template <class Base>
+consteval bool can_make_pointee() {
+  if constexpr (has_type_list<Base>)
+    return detail::are_makeable(type_list_of<Base>);
+  else
+    return makeable<Base>;
+}
+
+/// For a unique, shared or weak pointer. What the object consists of is not looked at.
+template <class Pointer>
+consteval problem problem_of_pointer() {
+  using element = typename Pointer::element_type;
+  using base = std::remove_cv_t<element>;
+  if constexpr (std::is_void_v<base> || std::is_volatile_v<element> || !requires { sizeof(base); })
+    return problem::pointee;
+  else if constexpr (!requires(Pointer& pointer) { *pointer; } && !requires(Pointer& pointer) { *pointer.lock(); })
+    return problem::pointee;  // an array
+  else if constexpr (!has_rtti && (has_type_list<base> || (std::is_polymorphic_v<base> && !std::is_final_v<base>)))
+    return problem::list_without_rtti;
+  else if constexpr ((std::is_polymorphic_v<base> || names_its_types<base>) && !std::is_final_v<base> &&
+                     !has_type_list<base>)
+    return problem::polymorphic_without_list;
+  else if constexpr (problem_of_type_list<Pointer, base>() != problem::none)
+    return problem_of_type_list<Pointer, base>();
+  else if constexpr (std::is_const_v<element> && !(has_default_delete<Pointer>() && can_make_pointee<base>()))
+    return problem::const_content;
+  else
+    return problem::none;
+}
+
+// Containers, tensors and adapters.
+
+/// Whether a load can assign the element; it assigns those of containers that are saved as columns.
+template <class T>
+consteval bool can_be_assigned() {
+  return !std::is_const_v<T> && (std::is_move_assignable_v<T> || !flat<T>);
+}
+
+/// A set, or a map that is saved as entries, makes a copy of each key.
+template <class T>
+consteval bool copies_keys() {
+  if constexpr (category_of<T>() == category::set)
+    return !columnar<typename T::value_type>;
+  else
+    return !columnar_map<T> && !keyed_map<T>;
+}
+
+/// What is wrong with the keys of a set or a map.
+template <class T>
+consteval problem problem_of_keys() {
+  using key = typename T::key_type;
+  constexpr auto kind = category_of<key>();
+  if constexpr (kind == category::unique_pointer || kind == category::shared_pointer || kind == category::weak_pointer)
+    return problem::keys;
+  else if constexpr (!requires { typename T::key_compare; } && !has_key_order<key>())
+    return problem::keys;
+  else
+    return copies_keys<T>() && !std::is_copy_constructible_v<key> ? problem::keys : problem::none;
+}
+
+template <class T>
+consteval problem problem_of_container() {
+  using element = typename T::value_type;
+  if constexpr (category_of<T>() == category::map) {
+    using key = typename T::key_type;
+    using mapped = typename T::mapped_type;
+    if constexpr (!can_be_assigned<key>() || !can_be_assigned<mapped>())
+      return problem::const_content;
+    else if constexpr (!default_made<key> || (columnar<mapped> && !makeable<mapped>))
+      return problem::no_default_constructor;
+    else
+      return problem_of_keys<T>();
+  } else if constexpr (category_of<T>() == category::set) {
+    if constexpr (!can_be_assigned<element>())
+      return problem::const_content;
+    else if constexpr (!makeable<element>)
+      return problem::no_default_constructor;
+    else
+      return problem_of_keys<T>();
+  } else if constexpr (category_of<T>() == category::valarray && !flat<element>) {
+    return problem::element_type;
+  } else if constexpr (!contiguous<T> && !can_be_assigned<element>()) {
+    return problem::const_content;
+  } else {
+    return columnar<element> && !makeable<element> ? problem::no_default_constructor : problem::none;
+  }
+}
+
+/// What the operations of a container of Boost do not show.
+consteval problem problem_of_boost_type(std::string_view type) {
+  const auto has = [&](std::string_view part) { return type.find(part) != std::string_view::npos; };
+  if (type.starts_with("boost::multi_array")) return problem::adapter_header;
+  return type.starts_with("boost::multi_index") &&
+                 (has("boost::multi_index::sequenced<") || has("boost::multi_index::random_access<"))
+             ? problem::lossy
+             : problem::none;
+}
+
+template <class T>
+auto data_of(T& tensor) {
+  if constexpr (mdspan_type<T>)
+    return tensor.data_handle();
+  else
+    return tensor.data();
+}
+
+template <class T>
+concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
+
+template <class Element>
+concept tensor_element = scalar_type<Element> || (complex_type<Element> && scalar_type<typename Element::value_type>);
+
+template <class T>
+consteval problem problem_of_tensor() {
+  using element = std::remove_cvref_t<decltype(*detail::data_of(std::declval<T&>()))>;
+  if (!mdspan_type<T> && says_its_device<T>) return problem::device_tensor;
+  return tensor_element<element> ? problem::none : problem::element_type;
+}
+
+template <class T>
+using view_of_adapter = decltype(adapter<T>::view(std::declval<T&>()));
+
+/// An adapter whose view says the type of the elements.
+template <class T>
+concept has_tensor_view_adapter =
+    has_view_adapter<T> && std::is_same_v<view_of_adapter<T>, tensor_view<typename view_of_adapter<T>::value_type>>;
+
+struct fields_name {
+  int fields;
+};
+/// The name is ambiguous in it if the adapter has it.
+template <class Adapter>
+struct with_fields_name : Adapter, fields_name {};
+
+/// Whether the adapter has a member `fields`, which may be a template.
+template <class Adapter>
+concept names_fields = !std::is_final_v<Adapter> && !requires { &with_fields_name<Adapter>::fields; };
+
+/// Whether each object of type Part has a T in it, so that a T saved as a Part has no end. Looks through 16 types.
+template <class Part, class T, int Depth = 0>
+consteval bool always_has() {
+  if constexpr (std::is_same_v<Part, T>)
+    return true;
+  else if constexpr (Depth == 16)
+    return false;
+  else if constexpr (has_copy_adapter<Part>)
+    return always_has<copy_type<Part>, T, Depth + 1>();
+  else if constexpr (has_parts<Part>)
+    return []<class... Types>(type_list<Types...>) {
+      return (always_has<std::remove_cvref_t<Types>, T, Depth + 1>() || ...);
+    }(typename parts_of<Part>::types{});
+  else
+    return false;
+}
+
+template <class T>
+concept has_set_adapter = requires(T& object, copy_type<T> copy) { adapter<T>::set(object, std::move(copy)); };
+
+template <class T>
+consteval problem problem_of_adapter() {
+  if constexpr (has_tensor_view_adapter<T>)
+    return tensor_element<std::remove_cv_t<typename view_of_adapter<T>::value_type>> ? problem::none
+                                                                                     : problem::element_type;
+  else if constexpr (has_view_adapter<T>)
+    return std::is_convertible_v<view_of_adapter<T>, any_tensor_view> ? problem::none : problem::adapter_form;
+  else if constexpr (has_copy_adapter<T>)
+    return always_has<copy_type<T>, T>() || !has_set_adapter<T> ? problem::adapter_form : problem::none;
+  else
+    return names_fields<adapter<T>> ? problem::none : problem::adapter_form;
+}
+
+template <class T>
+consteval problem problem_of_unsupported() {
+  if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T>)
+    return std::is_function_v<std::remove_pointer_t<T>> || std::is_member_function_pointer_v<T>
+               ? problem::function_pointer
+               : problem::raw_pointer;
+  else if constexpr (std::is_union_v<T>)
+    return problem::union_member;
+  else if constexpr (piecewise_type<T>)
+    return problem::lossy;
+  else if constexpr (type_name_view<T>().starts_with("Eigen::") || type_name_view<T>().starts_with("arma::"))
+    return problem::adapter_header;
+  else if constexpr (!std::is_class_v<T> || type_name_view<T>().starts_with("std::"))
+    return problem::unknown_type;
+  else if constexpr (has_unusable_line<T>())
+    return problem::line_form;
+  else if constexpr (tensor_type<T> && !mdspan_type<T> && says_its_device<T>)
+    return problem::device_tensor;
+  else
+    return category_of_operations<T>() == category::unsupported ? problem::unknown_type : problem::hidden_members;
+}
+
+/// What a load makes and assigns as a whole.
+template <class T>
+consteval bool has_const_content() {
+  if constexpr (category_of<T>() == category::optional)
+    return std::is_const_v<std::remove_reference_t<decltype(*std::declval<T&>())>>;
+  else
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
+    }(std::make_index_sequence<std::variant_size_v<T>>{});
+}
+
+/// The container in an adaptor is a protected member.
+template <class T>
+struct inside_adaptor : T {
+  static consteval bool has_container() {
+    return requires(inside_adaptor& adaptor) { static_cast<typename T::container_type&>(adaptor.c); };
+  }
+};
+
+/// Whether a class has the operations that a save or a load calls, beside those by which it has its category.
+template <class T>
+consteval bool has_needed_operations() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (kind == category::unsupported || kind == category::record)
+    return false;
+  else if constexpr (kind == category::sequence)
+    return requires(T& t, const T& c) {
+      c.begin() == c.end();
+      t.resize(c.size());
+    };
+  else if constexpr (kind == category::span || kind == category::valarray)
+    return requires(const T& c) { c[c.size()]; };
+  else if constexpr (kind == category::bits)
+    return requires(T& t, const T& c) { t[0] = static_cast<bool>(c[c.size()]); };
+  else if constexpr (kind == category::set)
+    return has_key_operations<T> && requires(T& t, typename T::value_type each) { t.insert(t.end(), std::move(each)); };
+  else if constexpr (kind == category::map)
+    return has_key_operations<T> && requires(T& t, const typename T::key_type& key) {
+      t.emplace_hint(t.end(), std::piecewise_construct, std::forward_as_tuple(key), std::tuple<>());
+    };
+  else if constexpr (kind == category::container_adaptor && !std::is_final_v<T>)
+    return inside_adaptor<T>::has_container();
+  else if constexpr (kind == category::optional)
+    return requires(T& t) { t.emplace(); };
+  else if constexpr (kind == category::unique_pointer)
+    return requires(T& t) {
+      !t;
+      *t;
+      t.reset();
+    };
+  else if constexpr (kind == category::shared_pointer)
+    return std::is_constructible_v<std::shared_ptr<void>, const T&, void*>;
+  else if constexpr (kind == category::path)
+    return requires(T& t, const T& c) { t.assign(std::string(c.string())); };
+  else
+    return kind != category::container_adaptor && kind != category::weak_pointer;
+}
+
+/// Why a T cannot be saved or loaded. T is neither const nor volatile nor a reference.
+template <class T>
+consteval problem problem_of() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (is_container<T> && kind != category::adapted && kind != category::listed && !has_needed_operations<T>())
+    return problem::lacks_operations;
+  else if constexpr (kind == category::unsupported)
+    return problem_of_unsupported<T>();
+  else if constexpr (kind == category::record || kind == category::listed)
+    return problem_of_class<T>();
+  else if constexpr (kind == category::bridged && requires { bridge<T>::problem(); })
+    return bridge<T>::problem();
+  else if constexpr (has_enum_names<T>)
+    return has_distinct_names<T>() ? problem::none : problem::enum_list;
+  else if constexpr (names_its_values<T>)
+    return problem::enum_list;
+  else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
+                     kind == category::weak_pointer)
+    return problem_of_pointer<T>();
+  else if constexpr (kind == category::sequence && requires(const T& t) { t.nnz(); })
+    return problem::lossy;  // goes over a part of its elements only, such as the sparse vectors of Boost.uBLAS
+  else if constexpr ((kind == category::sequence || kind == category::set) &&
+                     problem_of_boost_type(type_name_view<T>()) != problem::none)
+    return problem_of_boost_type(type_name_view<T>());
+  else if constexpr (kind == category::sequence || kind == category::set || kind == category::map ||
+                     kind == category::valarray)
+    return problem_of_container<T>();
+  else if constexpr (kind == category::tensor)
+    return problem_of_tensor<T>();
+  else if constexpr (kind == category::adapted)
+    return problem_of_adapter<T>();
+  else if constexpr (kind == category::span)
+    return flat<std::remove_cv_t<typename T::element_type>> ? problem::none : problem::element_type;
+  else if constexpr (kind == category::optional || kind == category::variant)
+    return has_const_content<T>() ? problem::const_content : problem::none;
+  else
+    return problem::none;
 }
 
 }  // namespace cairn::inline v0_1::detail

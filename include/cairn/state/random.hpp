@@ -26,10 +26,8 @@ inline constexpr bool is_gnu_library = true;
 inline constexpr bool is_gnu_library = false;
 #endif
 
-/// T is an engine of libstdc++, or is derived from one and has no more members.
 template <class T>
-concept gnu_engine = is_gnu_library && random_engine_type<T> &&
-                     type_name_view<typename decltype(find_operations_base<T>())::type>().starts_with("std::");
+concept gnu_engine = is_gnu_library && random_engine_type<T> && type_name_view<T>().starts_with("std::");
 
 /// The members of an engine, in the order of libstdc++, and whether a file may give an engine these values. Of other
 /// engines neither is known.

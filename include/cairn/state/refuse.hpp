@@ -1,16 +1,302 @@
 // SPDX-License-Identifier: MIT
-// Refuses a state that cannot be saved or loaded: one static_assert names the first such part of its type.
+// Refuses a state that cannot be saved or loaded: a search of the types that it consists of, at compile time, finds the
+// first such part, and one static_assert names it.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
 #include <type_traits>
+#include <utility>
+#include <variant>
 
+#include "cairn/state/category.hpp"
+#include "cairn/state/copies.hpp"
+#include "cairn/state/enum_names.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/parts.hpp"
+#include "cairn/state/pointer_type.hpp"
+#include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
-#include "cairn/state/type_search.hpp"
+#include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walk_object.hpp"
 
 namespace cairn::inline v0_1::detail {
+
+struct type_node;
+
+struct type_part {
+  std::string_view name;
+  type_node (*node)() = nullptr;
+  problem own = problem::none;  ///< const_part, or no_object if volatile
+  std::size_t bucket = 0;       ///< some number that depends on the type
+  bool is_number = false;
+};
+
+/// What a search needs to know about a type. It calls functions that give nodes, so that a type can contain itself.
+struct type_node {
+  problem own = problem::none;
+  std::string_view type_name;        ///< only where there is a problem, or the search needs it
+  std::string_view member;           ///< its member with the problem; empty: the type has it as a whole
+  std::span<const type_part> parts;  ///< a problem of one of them comes before `own`
+};
+
+template <class T>
+constexpr type_node node_of();
+
+template <int>
+constexpr void compared_function() {}
+
+/// Whether the compiler compares the addresses of functions at compile time. g++ 12 does not with -fsanitize=undefined.
+inline constexpr bool compares_functions = __builtin_constant_p(static_cast<void (*)()>(compared_function<0>) ==
+                                                                static_cast<void (*)()>(compared_function<1>));
+
+template <class T>
+using plain = std::remove_cv_t<std::remove_reference_t<T>>;
+
+template <class T>
+inline constexpr problem problem_of_part =
+    std::is_volatile_v<std::remove_reference_t<T>>                                         ? problem::no_object
+    : std::is_const_v<std::remove_reference_t<T>> || std::is_same_v<plain<T>, const_state> ? problem::const_part
+                                                                                           : problem::none;
+
+// An expression, not a function: clang must evaluate it for a type that contains itself, before functions are complete.
+#define CAIRN_PART(name, ...)                                                                             \
+  type_part {                                                                                             \
+    name, node_of<plain<__VA_ARGS__>>, problem_of_part<__VA_ARGS__>, sizeof(plain<__VA_ARGS__>) / 8 % 32, \
+        scalar_type<plain<__VA_ARGS__>> && !names_its_values<plain<__VA_ARGS__>>                          \
+  }
+
+/// The types of the parts of T, with the names that a message gives them.
+template <class T>
+constexpr auto find_parts() {
+  constexpr auto kind = category_of<T>();
+  if constexpr (has_parts<T>) {
+    return []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
+      return std::array<type_part, sizeof...(I)>{CAIRN_PART((parts_of<T>::names[I]), Types)...};
+    }(typename parts_of<T>::types{}, std::make_index_sequence<parts_of<T>::count>{});
+  } else if constexpr (kind == category::fixed_array) {
+    return std::array{CAIRN_PART("*", decltype(std::declval<T&>()[0]))};
+  } else if constexpr (kind == category::variant) {
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return std::array<type_part, sizeof...(I)>{CAIRN_PART("", std::variant_alternative_t<I, T>)...};
+    }(std::make_index_sequence<std::variant_size_v<T>>{});
+  } else if constexpr (kind == category::tensor) {
+    return std::array{CAIRN_PART("", decltype(*detail::data_of(std::declval<T&>())))};
+  } else if constexpr (has_tensor_view_adapter<T>) {
+    return std::array{CAIRN_PART("", typename view_of_adapter<T>::value_type)};
+  } else if constexpr (kind == category::span) {
+    return std::array{CAIRN_PART("*", typename T::element_type)};
+  } else if constexpr (kind == category::sequence || kind == category::set || kind == category::valarray) {
+    return std::array{CAIRN_PART("*", typename T::value_type)};
+  } else if constexpr (kind == category::map) {
+    return std::array{CAIRN_PART("(key)", typename T::key_type), CAIRN_PART("*", typename T::mapped_type)};
+  } else if constexpr (kind == category::container_adaptor) {
+    return std::array{CAIRN_PART("", typename T::container_type)};
+  } else if constexpr (kind == category::optional) {
+    return std::array{CAIRN_PART("", std::remove_reference_t<decltype(*std::declval<T&>())>)};
+  } else if constexpr (kind == category::unique_pointer || kind == category::shared_pointer ||
+                       kind == category::weak_pointer) {
+    using object = std::remove_cv_t<typename T::element_type>;
+    if constexpr (has_type_list<object>)
+      return []<class... Listed>(const one_of<Listed...>*) {
+        return std::array<type_part, sizeof...(Listed)>{CAIRN_PART("", typename listing<Listed>::type)...};
+      }(type_list_of<object>);
+    else
+      return std::array{CAIRN_PART("", object)};
+  } else if constexpr (has_copy_adapter<T> || kind == category::atomic) {
+    return std::array{CAIRN_PART("", copy_type<T>)};
+  } else if constexpr (is_per_rank<T>) {
+    return std::array{CAIRN_PART("", decltype(T::value))};
+  } else {
+    return std::array<type_part, 0>{};
+  }
+}
+
+template <class T>
+inline constexpr auto searched_parts = find_parts<T>();
+
+/// Whether a T has the problem because of its elements, keys or content. If these have a problem of their own, that is
+/// the cause, and is reported instead. The elements of a tensor may be of an incomplete type.
+template <class T>
+consteval bool is_of_content(problem what) {
+  constexpr auto kind = category_of<T>();
+  return what == problem::const_content || what == problem::no_default_constructor || what == problem::keys ||
+         (what == problem::element_type && kind != category::tensor && kind != category::adapted);
+}
+
+template <class T>
+constexpr type_node node_of() {
+  constexpr problem own = problem_of<T>();
+  if constexpr (own == problem::none && compares_functions)
+    return {own, {}, {}, searched_parts<T>};
+  else if constexpr (own == problem::none || is_of_content<T>(own))
+    return {own, type_name_view<T>(), {}, searched_parts<T>};
+  else if constexpr (own == problem::path)
+    return {own, type_name_view<T>(), name_of_two<T>(), {}};
+  else
+    return {own, type_name_view<T>(), {}, {}};
+}
+
+template <class T>
+constexpr type_part part_as(std::string_view name) {
+  return CAIRN_PART(name, T);
+}
+
+#undef CAIRN_PART
+
+/// The path of a part and its type: "layers.*.weights: float*".
+struct part_text {
+  std::array<char, 240> chars{};
+  std::size_t size = 0;
+
+  /// A character that is not ASCII becomes a '?': compilers print numbers for it, and clang for the whole text.
+  constexpr void add(std::string_view text) {
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (size < chars.size() && (byte & 0xC0) != 0x80) chars[size++] = byte < 0x80 ? c : '?';
+    }
+  }
+  [[nodiscard]] constexpr std::string_view view() const { return {chars.data(), size}; }
+};
+
+// Of a text of more than 36 characters clang prints only the first 34.
+#if defined(__clang__)
+inline constexpr std::size_t most_printed = 36;
+#else
+inline constexpr std::size_t most_printed = sizeof(part_text::chars);
+#endif
+
+/// The beginning of a text that a compiler prints: all of it, or what is before one of its words, or in a long word.
+constexpr std::string_view first_piece(std::string_view text) noexcept {
+  if (text.size() <= most_printed) return text;
+  for (std::size_t end = most_printed; end > 0; --end)
+    if (!is_identifier_char(text[end - 1]) && is_identifier_char(text[end])) return text.substr(0, end);
+  return text.substr(0, most_printed);
+}
+
+template <class First, class Rest>
+struct text_pieces {
+  First first;
+  Rest rest;
+};
+
+/// A text as an argument of a template, of which compilers print all pieces. Each ends in a 0: they print numbers for
+/// one that does not.
+template <const part_text& Text, std::size_t From = 0>
+consteval auto in_pieces() {
+  constexpr auto piece = first_piece(Text.view().substr(From));
+  constexpr short_name<piece.size() + 1> first(piece);
+  if constexpr (From + piece.size() == Text.size) {
+    return first;
+  } else {
+    constexpr auto rest = in_pieces<Text, From + piece.size()>();
+    return text_pieces<short_name<piece.size() + 1>, std::remove_const_t<decltype(rest)>>{first, rest};
+  }
+}
+
+/// The first part that cannot be saved, and the first one that is const.
+struct refusal {
+  problem what = problem::none;
+  part_text where;
+  bool has_const = false;
+  part_text where_const;
+};
+
+/// Visits all types that a state consists of, each once.
+class type_search {
+ public:
+  constexpr type_search() = default;
+  type_search(const type_search&) = delete;
+  type_search& operator=(const type_search&) = delete;
+  constexpr ~type_search() {
+    for (seen_type*& newest : newest_)
+      while (newest) delete std::exchange(newest, newest->before);
+  }
+
+  constexpr refusal search(const type_part& root) {
+    visit({{}, nullptr}, root);
+    return found_;
+  }
+
+ private:
+  struct seen_type {
+    type_node (*node)();
+    seen_type* before;  // in the same bucket
+  };
+  struct path {
+    std::string_view name;
+    const path* above;
+  };
+
+  constexpr void visit(const path& at, const type_part& part) {
+    if (part.own == problem::no_object) return report(part.own, at, {});
+    if (part.own == problem::const_part && !found_.has_const) {
+      found_.has_const = true;
+      write(found_.where_const, at);
+    }
+    if (part.is_number) return;
+    seen_type*& newest = newest_[part.bucket];
+    for (const seen_type* seen = newest; seen; seen = seen->before)
+      if (is_same_type(seen->node, part.node)) return;
+    newest = new seen_type{part.node, newest};
+    const type_node node = part.node();
+    for (const auto& each : node.parts) {
+      visit({each.name, &at}, each);
+      if (found_.what != problem::none) return;
+    }
+    if (node.own != problem::none) report(node.own, at, node);
+  }
+
+  static constexpr bool is_same_type(type_node (*a)(), type_node (*b)()) {
+    if constexpr (compares_functions)
+      return a == b;
+    else
+      return a().type_name == b().type_name;
+  }
+
+  constexpr void report(problem what, const path& at, const type_node& node) {
+    found_.what = what;
+    write(found_.where, at);
+    if (found_.where.size > 0 && !node.type_name.empty()) found_.where.add(": ");
+    if (!node.member.empty()) {
+      found_.where.add("member ");
+      found_.where.add(node.member);
+      found_.where.add(" of ");
+    }
+    found_.where.add(node.type_name);
+  }
+
+  static constexpr void write(part_text& text, const path& at) {
+    if (at.above) write(text, *at.above);
+    if (text.size > 0 && !at.name.empty()) text.add(".");
+    text.add(at.name);
+  }
+
+  refusal found_;
+  std::array<seen_type*, 32> newest_{};
+};
+
+template <class State>
+consteval refusal find_refusal() {
+  constexpr auto kind = category_of<State>();
+  refusal found = type_search().search(part_as<State>(""));
+  if constexpr (kind == category::record || kind == category::listed) {
+    if (found.what == problem::none)
+      for (const std::string_view name : part_names<State>())
+        if (name == "__metadata__") {  // which the format of files keeps for itself
+          found.what = problem::path;
+          found.where.add("member __metadata__ of ");
+          found.where.add(type_name_view<State>());
+        }
+  }
+  return found;
+}
+
+template <class State>
+inline constexpr refusal refusal_of = find_refusal<State>();
 
 /// What is wrong with the state.
 template <class State, bool Loads>
@@ -73,15 +359,16 @@ consteval walk_function checked_walk() {
                 "cairn_fields");
   static_assert(
       is_not<Problem, problem::no_object>,
-      "cairn: a load cannot write into a bit-field or a packed or volatile member, and a C array of more than 16 "
-      "objects without a default constructor hides the number of members: use a member of a whole type, a std::atomic "
-      "or a std::array, or list the other members with cairn_fields");
+      "cairn: a load cannot write into a bit-field or a packed or volatile member; and C++ does not tell the members "
+      "of an aggregate with a C array of more than 16 objects without a default constructor, or, before other members, "
+      "one of the type of an empty base class: use a member of a whole type, a std::atomic or a std::array, or list "
+      "the other members with cairn_fields");
   static_assert(
       is_not<Problem, problem::unknown_fields>,
       "cairn: C++ does not tell all fields of this aggregate, as it has a base class with members or one that only it "
-      "can make (enable_shared_from_this), a reference, more than 100 fields, or more than its std::tuple_size: list "
-      "them with a public line `static auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and all fields "
-      "of a base class with `using cairn_bases = cairn::bases<Base>;`; save what a reference refers to by its owner");
+      "can make (enable_shared_from_this), a reference, or more than 100 fields: list them with a public line `static "
+      "auto cairn_fields() { return cairn::fields<&T::a, &T::b>{}; }`, and all fields of a base class with `using "
+      "cairn_bases = cairn::bases<Base>;`; save what a reference refers to by its owner");
   static_assert(
       is_not<Problem, problem::hidden_members>,
       "cairn: a class with the operations of a container, tensor, optional, pointer or the like may have members that "
@@ -104,8 +391,7 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::skip_list>,
       "cairn: cairn_skip has each name once, as the struct that contains it has it, and is not for a class with "
-      "cairn_fields, whose list leaves out the members that are not state. If a base class of this struct has the "
-      "same cairn_skip or cairn_changes, move the line to the struct whose members it names");
+      "cairn_fields, whose list leaves out the members that are not state");
   static_assert(
       is_not<Problem, problem::changes>,
       "cairn: cairn_changes is made of cairn::renamed, added, since, removed and resizable, with names as in the "

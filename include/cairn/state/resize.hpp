@@ -12,7 +12,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/concepts.hpp"
+#include "cairn/state/category.hpp"
 
 namespace cairn::inline v0_1::detail {
 

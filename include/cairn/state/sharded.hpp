@@ -9,7 +9,7 @@
 
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/concepts.hpp"
+#include "cairn/state/category.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walk_fixed.hpp"
 #include "cairn/state/walk_tensor.hpp"

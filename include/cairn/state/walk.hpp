@@ -150,12 +150,10 @@ void walk(walker& w, void* at) {
     detail::walk_fixed_array(w, object);
   else if constexpr (kind == category::tuple)
     detail::walk_tuple(w, object);
-  else if constexpr ((kind == category::record || kind == category::listed) && has_version<T>)
+  else if constexpr (has_member_names<T> && has_version<T>)
     w.versioned(at, version_of<T>::operations);
-  else if constexpr (kind == category::record)
-    detail::walk_record(w, object);
-  else if constexpr (kind == category::listed)
-    detail::walk_listed(w, object);
+  else if constexpr (has_member_names<T>)
+    detail::walk_members(w, object);
   else if constexpr (kind == category::bridged)
     bridge<T>::walk(w, object);
   else if constexpr (kind == category::tensor)

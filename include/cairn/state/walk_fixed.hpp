@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -15,11 +16,9 @@
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/flat.hpp"
-#include "cairn/state/listed.hpp"
 #include "cairn/state/operations.hpp"
-#include "cairn/state/record.hpp"
+#include "cairn/state/parts.hpp"
 #include "cairn/state/resize.hpp"
-#include "cairn/state/skipped_fields.hpp"
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walk_versioned.hpp"
 #include "cairn/state/walker.hpp"
@@ -42,57 +41,34 @@ template <class T>
   return const_cast<std::remove_const_t<T>*>(std::addressof(object));
 }
 
-template <class T, std::size_t I, class Member>
-consteval member_operations member_of_record() {
-  if constexpr (is_skipped_field<T, I, Member>())
+template <class Part>
+consteval member_operations member_of(std::string_view name) {
+  if constexpr (is_skip<Part>)
     return {{}, nullptr};
   else
-    return {stored_field_name<T, I>.view(), walk<std::remove_const_t<Member>>};
+    return {name, walk<std::remove_const_t<Part>>};
 }
 
 template <class T>
-inline constexpr auto record_members =
-    []<class... Types, std::size_t... I>(type_list<Types...>, std::index_sequence<I...>) {
-      return std::array<member_operations, sizeof...(I)>{member_of_record<T, I, Types>()...};
-    }(field_types<T>{}, std::make_index_sequence<arity<T>>{});
+inline constexpr auto member_table =
+    []<class... Parts, std::size_t... I>(type_list<Parts...>, std::index_sequence<I...>) {
+      return std::array<member_operations, sizeof...(I)>{member_of<Parts>(parts_of<T>::names[I])...};
+    }(typename parts_of<T>::types{}, std::make_index_sequence<parts_of<T>::count>{});
 
-template <class T>
-void walk_record(walker& w, T& object) {
-  detail::with_fields(object, [&](auto&... members) {
-    void* const addresses[] = {detail::address_of(members)..., nullptr};
-    detail::pass_members<T>(w, {addresses, record_members<T>});
-  });
-}
-
-/// Walks base class number `I` in the list. Its fields have the same paths as those of the derived class.
-template <std::size_t I, class Base>
-void walk_base(walker& w, Base& object) {
-  constexpr auto kind = category_of<Base>();
-  if constexpr (kind == category::record || kind == category::listed)
-    detail::walk<Base>(w, std::addressof(object));
-  else
-    w.part(I == 0 ? "base" : "base" + std::to_string(I), std::addressof(object), walk<Base>);
-}
-
-template <class T>
-void walk_listed(walker& w, T& object) {
-  [&]<class... Bases, std::size_t... I>(bases<Bases...>, std::index_sequence<I...>) {
-    (detail::walk_base<I>(w, static_cast<Bases&>(object)), ...);
-  }(base_list<T>{}, std::make_index_sequence<base_count<T>>{});
-  [&]<auto... Members>(fields<Members...>) {
-    static constexpr std::array<member_operations, sizeof...(Members)> all{
-        member_operations{listed_name<Members>(), walk<std::remove_const_t<type_of<Members>>>}...};
-    void* const addresses[] = {detail::address_of(object.*Members)..., nullptr};
-    detail::pass_members<T>(w, {addresses, all});
-  }(own_fields<T>{});
-}
-
+/// Walks a record or listed class. The fields of its base classes have the same paths as those of its own.
 template <class T>
 void walk_members(walker& w, T& object) {
-  if constexpr (category_of<T>() == category::record)
-    detail::walk_record(w, object);
-  else
-    detail::walk_listed(w, object);
+  parts_of<T>::apply(object, [&](auto&... parts) {
+    constexpr std::size_t base_count = parts_of<T>::base_count;
+    void* const addresses[] = {detail::address_of(parts)..., nullptr};
+    const std::span<const member_operations> all(member_table<T>);
+    for (std::size_t i = 0; i < base_count; ++i)
+      if (all[i].name.empty())
+        all[i].walk(w, addresses[i]);
+      else
+        w.part(i == 0 ? "base" : "base" + std::to_string(i), addresses[i], all[i].walk);
+    detail::pass_members<T>(w, {addresses + base_count, all.subspan(base_count)});
+  });
 }
 
 /// Walks a part that the load will make, and that an adapter names. `temporary` is walked in its place.

@@ -33,7 +33,7 @@ struct contiguous_container {
   using element = typename T::value_type;
   // `reserve` returns memory without elements, and the walk of a load notes addresses in it. So the elements have an
   // implicit lifetime, the walk writes to none of them, and `clear` loses no members that are not state.
-  static constexpr row_traits traits = traits_of_rows<element>();
+  static constexpr row_traits traits = row_traits_of<element>;
   static constexpr bool can_reserve = implicit_lifetime<element> && std::is_move_constructible_v<element> &&
                                       !traits.has_skipped && !traits.is_filled_at_once && requires(T& object) {
                                         object.reserve(object.capacity());
@@ -105,7 +105,7 @@ struct sequence_of {
                                                   sizeof(element),
                                                   elements_move<T>(),
                                                   elements_are_made(),
-                                                  adds_nothing<element>(),
+                                                  row_traits_of<element>.is_empty,
                                                   size,
                                                   resize,
                                                   for_each};

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/concepts.hpp"
+#include "cairn/state/category.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"

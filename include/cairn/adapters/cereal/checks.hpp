@@ -12,7 +12,7 @@
 
 #include "cairn/adapters/cereal/archives.hpp"
 #include "cairn/state/category.hpp"
-#include "cairn/state/record.hpp"
+#include "cairn/state/aggregate.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -20,15 +20,7 @@ template <class T>
 concept has_cereal_functions = cereal::traits::detail::count_output_serializers<T, cereal_output>::value > 0 ||
                                cereal::traits::detail::count_input_serializers<T, cereal_input>::value > 0;
 
-/// Converts to the base classes of T only.
-template <class T>
-struct any_base_of {
-  template <class Base>
-  requires(std::is_base_of_v<Base, T> && !std::same_as<Base, T>)
-  operator Base() const noexcept;
-};
-
-/// False for a record with fields that Cairn refuses, or with base classes.
+/// False for a record that Cairn refuses itself, with base classes, or with such a field.
 template <class T>
 consteval bool record_suffices();
 
@@ -48,12 +40,12 @@ template <class T>
 consteval bool record_suffices() {
   if constexpr (std::is_empty_v<T>)
     return true;
-  else if constexpr (requires { T{any_base_of<T>{}}; })
-    return false;
-  else if constexpr (arity<T> == 0 || arity<T> > max_fields)
+  else if constexpr (std::is_same_v<field_types<T>, no_address> || counted_fields<T>.bases > 0)
     return false;
   else
-    return []<class... Fields>(type_list<Fields...>) { return (field_suffices<Fields>() && ...); }(field_types<T>{});
+    return []<class... Fields>(type_list<Fields...>) {
+      return sizeof...(Fields) > 0 && (field_suffices<Fields>() && ...);
+    }(field_types<T>{});  // not parts_of: the category of T is not known yet
 }
 
 /// Not std::string_view::find, which g++ does not evaluate here with -fsanitize=undefined.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/type_search.hpp"
+#include "cairn/state/refuse.hpp"
 
 #include "catch.hpp"
 #include "state/kept.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/listed.hpp"
+#include "cairn/state/parts.hpp"
 
 #include "catch.hpp"
 #include "state/kept.hpp"
