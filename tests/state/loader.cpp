@@ -100,7 +100,8 @@ using keyed = std::map<std::string, std::vector<int>>;
 
 TEST_CASE("a value loads as an optional or a pointer, one of fixed layout as a container of one, and the reverse") {
   load_each_as_each<float, float, std::optional<float>, std::unique_ptr<float>, std::shared_ptr<float>,
-                    std::vector<float>, std::array<float, 1>, std::list<float>>(3.5F, 1.25F);
+                    std::unique_ptr<const float>, std::vector<float>, std::array<float, 1>, std::list<float>>(3.5F,
+                                                                                                              1.25F);
   load_each_as_each<flat_record, flat_record, std::optional<flat_record>, std::vector<flat_record>,
                     std::array<flat_record, 1>, std::unique_ptr<flat_record>>({5, 6}, {7, 8});
   load_each_as_each<layer, layer, std::optional<layer>, std::unique_ptr<layer>, std::shared_ptr<layer>>(

@@ -291,6 +291,44 @@ TEST_CASE("a part of an object that several pointers share is in freed memory if
   CHECK(outside->w[1] == 7);
 }
 
+TEST_CASE("an object that aliasing pointers share is destroyed with the last of them") {
+  struct outer {
+    values more{1, 2};
+    layer inside;
+  };
+  struct pointers {
+    std::shared_ptr<outer> all;
+    std::shared_ptr<layer> part;
+  } saved, into;
+  const auto* const all = (into.all = std::make_shared<outer>()).get();
+  into.part = std::shared_ptr<layer>(into.all, &into.all->inside);
+  check_destroyed(saved, into, const_cast<float&>(all->more[1]));
+}
+
+TEST_CASE("a view that looks into its own container is refused where that moves") {
+  struct element {
+    std::array<float, 4> own{};
+    std::span<float> view;
+  };
+  std::vector<element> saved(3), into(2);
+  for (auto& each : saved) each.view = each.own;
+  for (auto& each : into) each.view = each.own;
+  const tests::kept kept(saved);
+  CHECK_THROWS_WITH(kept.load(into), ContainsSubstring("refers to elements of value, which the load destroys"));
+  into.resize(3);
+  for (auto& each : into) each.view = each.own;
+  kept.load(into);
+}
+
+TEST_CASE("many parts of what is destroyed are searched in one sweep") {
+  using row = std::array<std::optional<int>, 20'000>;
+  const std::vector<row> saved(2);
+  std::vector<row> into(1);
+  for (auto& each : into[0]) each = 1;
+  tests::kept(saved).load(into);
+  CHECK(into == saved);
+}
+
 TEST_CASE("an entry of a map with the stored keys, and an element that stays, can have another name") {
   std::map<std::string, float> saved{{"rate", 0.5F}, {"loss", 2}}, into{{"rate", 0}, {"loss", 0}};
   const tests::kept map(cairn::detail::describe(cairn::state{{"metrics", saved}, {"rate", saved["rate"]}}));

@@ -420,6 +420,14 @@ class counter {
 
 }  // namespace
 
+#if defined(__GLIBCXX__)
+TEST_CASE("an engine that draws one number for ever is not saved") {
+  std::mt19937 dead;
+  std::memset(static_cast<void*>(&dead), 0, sizeof dead);
+  CHECK_THROWS_WITH(cairn::detail::describe(dead), ContainsSubstring("value: this random engine cannot be saved"));
+}
+#endif
+
 TEST_CASE("an engine of a user comes back if its text does") {
   counter<false> original, fresh;
   original.discard(5);

@@ -212,15 +212,19 @@ bool is_of_checkpoint(errc code) noexcept {
 inline void open_reader(chain_reader& reader, const any_store& store, std::string_view name, team& ranks) {
   if (ranks.is_alone()) return reader.open(store, name);
   index_texts indexes;
-  const auto texts = ranks.from_leader([&] {
+  auto texts = ranks.from_leader([&] {
     reader.open(store, name, &indexes);
     std::vector<std::string> all;  // names and texts by turns
-    for (const auto& [of, text] : indexes) all.insert(all.end(), {of, text});
+    for (const auto& [of, text] : indexes) {
+      all.push_back(of);
+      all.push_back(text);
+    }
     return all;
   });
   ranks.all([&] {
     if (ranks.is_leader()) return;
-    for (std::size_t i = 0; i < texts.size(); i += 2) indexes.insert_or_assign(texts[i], texts[i + 1]);
+    for (std::size_t i = 0; i < texts.size(); i += 2)
+      indexes.insert_or_assign(std::move(texts[i]), std::move(texts[i + 1]));
     reader.open(store, name, &indexes);
   });
 }

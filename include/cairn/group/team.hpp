@@ -178,9 +178,11 @@ class team {
         for (const auto& each : act()) append_text(all, each);
         return all;
       });
-      result texts;
-      for (std::string_view left = text; !left.empty();) texts.push_back(take_text(left).value());
-      return texts;
+      return all([&] {
+        result texts;
+        for (std::string_view left = text; !left.empty();) texts.push_back(take_text(left).value());
+        return texts;
+      });
     } else {
       static_assert(std::is_trivially_copyable_v<result> && !std::is_pointer_v<result>);
       result value{};

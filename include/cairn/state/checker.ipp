@@ -20,7 +20,7 @@ void checker::add(memory_view view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
   if (prototypes_ == 0 && !device && view.memory && view.bytes() > 0) {
     const auto [first, last] = address_range(view);
-    freed_.keep(first, static_cast<std::uint64_t>(last - first), at_.path);
+    freed_.keep(first, static_cast<std::uint64_t>(last - first), at_.path, at_.is_view);
   }
   if (index != catalog::npos && at_.place) {
     regions_.insert_or_assign(index, box{at_.place->first, view.shape});
@@ -164,8 +164,8 @@ void checker::note_destroyed(void* object, walk_function walk) {
   if (prototypes_ == 0) freed_.add_object(object, walk, at_, owner_);
 }
 
-void checker::note_dropped(const std::shared_ptr<void>& object, walk_function walk) {
-  if (prototypes_ == 0) freed_.add_shared(object, walk, owner_, at_.path);
+void checker::note_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk) {
+  if (prototypes_ == 0) freed_.add_shared(object, pointer, walk, owner_, at_.path);
 }
 
 void checker::note_put(void* object, const void* copy, const copy_operations& how) {

@@ -152,6 +152,7 @@ struct copy_traits<T> {
   static type take(const T& value) {
     type words;
     std::memcpy(words.data(), &value, sizeof value);
+    if (!detail::can_draw<T>(words.data())) fail_dead_engine();
     return words;
   }
   static void put(T& value, const type& words) {

@@ -2,6 +2,7 @@
 // Definitions of describer.hpp.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -70,7 +70,7 @@ class checker final : public loader {
   void note_owner(const void* object, const void* type, const void* content) override;
   void note_freed(const void* memory, std::uint64_t bytes) override;
   void note_destroyed(void* object, walk_function walk) override;
-  void note_dropped(const std::shared_ptr<void>& object, walk_function walk) override;
+  void note_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk) override;
   void note_put(void* object, const void* copy, const copy_operations& how) override;
   std::size_t match_leaf(const memory_view& view) override;
   void missing() override;

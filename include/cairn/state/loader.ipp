@@ -316,7 +316,7 @@ const type_id* loader::find_type(const found_object& found, const structure_entr
 }
 
 bool loader::keeps_const(const found_object& found) const {
-  return found.by->is_const && load_.stored.contents().has_structure && !load_.stored.find_entry(path());
+  return found.by->is_const && load_.stored.contents().has_structure && !load_.stored.has_part(path());
 }
 
 void copy_loader::add(memory_view view, const device_copies* device) {

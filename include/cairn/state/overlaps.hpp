@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,49 +54,52 @@ class freed_memory {
   void add(const void* memory, std::uint64_t bytes, const owner& of, std::string_view path);
   /// It destroys an object. Private copies in it are not searched.
   void add_object(void* object, walk_function walk, walk_position& at, const owner& of);
-  /// It drops one of the pointers that share an object. The object is destroyed if these are all that there are.
-  void add_shared(const std::shared_ptr<void>& object, walk_function walk, const owner& of, std::string_view path);
-  /// The load keeps the array or the owner at `path`.
-  void keep(const void* memory, std::uint64_t bytes, std::string_view path);
+  /// It takes the pointer at `pointer` away from an object that others may share, which is destroyed if these are all
+  /// that there are.
+  void add_shared(const std::shared_ptr<void>& object, const void* pointer, walk_function walk, const owner& of,
+                  std::string_view path);
+  /// The load keeps the array or the owner at `path`. `is_view`: of memory that belongs to something else.
+  void keep(const void* memory, std::uint64_t bytes, std::string_view path, bool is_view = false);
 
   /// What is kept in memory that is freed; at most one for each owner that frees some. It is no fault if it belongs to
-  /// that owner, under any of its paths.
+  /// that owner, under any of its paths. Forgets all. O(n log n) where few of the ranges overlap.
   [[nodiscard]] std::vector<overlap> find(walk_position& at, const owner_paths& owners);
 
  private:
   class collector;
   struct range {
     std::uintptr_t begin, end;
-    std::size_t by;            // index in `owners_`
-    std::uintptr_t reach = 0;  // the largest `end` up to here
+    std::size_t by;  // index in `owners_`
   };
   struct kept_part {
     std::uintptr_t begin, end;
     std::string path;
+    bool is_view;
   };
   struct freeing_owner {
     owner of;
     std::string path;
-    bool is_found = false;
   };
+  /// What pointers lead to that share one count.
   struct dropped_object {
-    std::shared_ptr<void> object;
-    walk_function walk;
-    std::size_t by;
-    long pointers = 0;  // that are dropped
+    std::map<void*, walk_function> parts{};
+    std::set<const void*> pointers{};  // that are dropped
+    std::size_t by = 0;
     bool is_destroyed = false;
   };
+  using dropped_map = std::map<std::shared_ptr<void>, dropped_object, std::owner_less<>>;
 
   std::size_t index_of(const owner& of, std::string_view path);
   void add_range(const void* memory, std::uint64_t bytes, std::size_t by);
-  void add_dropped(const std::shared_ptr<void>& object, walk_function walk, std::size_t by);
+  void add_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk, std::size_t by);
   /// Adds the memory of the dropped objects that nothing else shares.
   void destroy_dropped(walk_position& at);
 
   std::vector<range> ranges_;
   std::vector<kept_part> kept_;
   std::vector<freeing_owner> owners_;
-  std::map<const void*, dropped_object> dropped_;
+  dropped_map dropped_;
+  std::vector<dropped_map::value_type*> to_check_;
 };
 
 }  // namespace cairn::inline v0_1::detail

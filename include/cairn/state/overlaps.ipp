@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
+#include <unordered_set>
 #include <utility>
 
 #include "cairn/core/strided.hpp"
@@ -20,8 +22,8 @@ class freed_memory::collector final : public walker {
   shared_answer shared(const found_object& /*found*/, const std::shared_ptr<void>& /*object*/) override {
     return {.destroys = true};
   }
-  void note_dropped(const std::shared_ptr<void>& object, walk_function walk) override {
-    to_.add_dropped(object, walk, by_);
+  void note_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk) override {
+    to_.add_dropped(object, pointer, walk, by_);
   }
   void copy(void* object, const copy_operations& how) override {
     note_owner(object, &how, nullptr);
@@ -58,8 +60,13 @@ void freed_memory::add_range(const void* memory, std::uint64_t bytes, std::size_
   if (bytes > 0) ranges_.push_back({begin, begin + bytes, by});
 }
 
-void freed_memory::add_dropped(const std::shared_ptr<void>& object, walk_function walk, std::size_t by) {
-  ++dropped_.try_emplace(object.get(), dropped_object{object, walk, by}).first->second.pointers;
+void freed_memory::add_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk,
+                               std::size_t by) {
+  const auto [at, is_new] = dropped_.try_emplace(object);
+  if (is_new) at->second.by = by;
+  at->second.parts.emplace(object.get(), walk);
+  at->second.pointers.insert(pointer);
+  to_check_.push_back(&*at);
 }
 
 void freed_memory::add(const void* memory, std::uint64_t bytes, const owner& of, std::string_view path) {
@@ -71,49 +78,57 @@ void freed_memory::add_object(void* object, walk_function walk, walk_position& a
   walk(all, object);
 }
 
-void freed_memory::add_shared(const std::shared_ptr<void>& object, walk_function walk, const owner& of,
-                              std::string_view path) {
-  add_dropped(object, walk, index_of(of, path));
+void freed_memory::add_shared(const std::shared_ptr<void>& object, const void* pointer, walk_function walk,
+                              const owner& of, std::string_view path) {
+  add_dropped(object, pointer, walk, index_of(of, path));
 }
 
-void freed_memory::keep(const void* memory, std::uint64_t bytes, std::string_view path) {
+void freed_memory::keep(const void* memory, std::uint64_t bytes, std::string_view path, bool is_view) {
   const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  kept_.push_back({begin, begin + bytes, std::string(path)});
+  kept_.push_back({begin, begin + bytes, std::string(path), is_view});
 }
 
 void freed_memory::destroy_dropped(walk_position& at) {
-  for (bool is_new = true; is_new;) {  // an object that is destroyed may drop others
-    is_new = false;
-    for (auto& [address, each] : dropped_) {
-      const bool is_shared = each.object.use_count() > each.pointers + 1;  // this list has one pointer, too
-      if (is_shared || std::exchange(each.is_destroyed, true)) continue;
-      collector all(at, *this, each.by);
-      each.walk(all, each.object.get());
-      is_new = true;
-    }
+  while (!to_check_.empty()) {  // an object that is destroyed may drop others
+    auto& [object, of] = *to_check_.back();
+    to_check_.pop_back();
+    const auto dropped = static_cast<long>(of.pointers.size());
+    if (object.use_count() > dropped + 1 || std::exchange(of.is_destroyed, true)) continue;  // the map has one, too
+    collector all(at, *this, of.by);
+    for (const auto& [part, walk] : std::map(of.parts)) walk(all, part);
   }
 }
 
 std::vector<freed_memory::overlap> freed_memory::find(walk_position& at, const owner_paths& owners) {
   destroy_dropped(at);
+  std::vector<std::size_t> order(kept_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (ranges_.empty()) order.clear();
+  std::ranges::sort(order, {}, [&](std::size_t i) { return kept_[i].begin; });
   std::ranges::sort(ranges_, {}, &range::begin);
-  std::uintptr_t reach = 0;
-  for (auto& each : ranges_) each.reach = reach = std::max(reach, each.end);
-  std::vector<overlap> found;
-  const auto search = [&](std::uintptr_t begin, std::uintptr_t end, const std::string& path) {
-    const auto is_own = [&](const std::string& name) { return is_within(path, name) || is_within(name, path); };
-    auto next = std::ranges::lower_bound(ranges_, end, {}, &range::begin);
-    while (next != ranges_.begin() && (--next)->reach > begin) {
-      freeing_owner& by = owners_[next->by];
-      if (next->end <= begin || by.is_found || is_own(by.path)) continue;
+  std::map<std::size_t, std::size_t> first_of;  // by the owner's index: the first kept part in its memory
+  std::vector<range> near;                      // that may reach the kept part
+  auto next = ranges_.begin();
+  for (const std::size_t i : order) {
+    const kept_part& part = kept_[i];
+    const auto is_own = [&](const std::string& name) {
+      return !part.is_view && (is_within(part.path, name) || is_within(name, part.path));
+    };
+    while (next != ranges_.end() && next->begin < part.end) near.push_back(*next++);
+    std::erase_if(near, [&](const range& each) { return each.end <= part.begin; });
+    for (const range& each : near) {
+      const freeing_owner& by = owners_[each.by];
+      const auto known = first_of.find(each.by);
+      if (each.begin >= part.end || (known != first_of.end() && known->second <= i) || is_own(by.path)) continue;
       const auto names = owners.find(by.of);
-      if (names != owners.end() && std::ranges::any_of(names->second, is_own)) continue;
-      by.is_found = true;
-      found.push_back({by.path, path});
+      if (names == owners.end() || std::ranges::none_of(names->second, is_own)) first_of[each.by] = i;
     }
-  };
-  if (ranges_.empty()) return found;
-  for (const auto& each : kept_) search(each.begin, each.end, each.path);
+  }
+  std::vector<overlap> found;
+  std::unordered_set<owner, owner::hash> said;
+  for (const auto& [by, part] : first_of)
+    if (said.insert(owners_[by].of).second) found.push_back({owners_[by].path, kept_[part].path});
+  *this = {};
   return found;
 }
 

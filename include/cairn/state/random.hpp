@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How random engines and distributions are stored: an engine of libstdc++ as the words of its object, the others as the
-// text that they stream. A file may be hostile: what it has is taken only if each draw of the object reads and writes
-// only the object's own memory, and if an engine of libstdc++ does not draw the same number for ever.
+// text that they stream. A file may be hostile: what it has is taken into an engine of libstdc++ only if each draw reads
+// and writes only the object's own memory, and if the words are not those that give one number for ever. Of texts of
+// other libraries, their own operator >> decides.
 #pragma once
 
 #include <array>
@@ -151,6 +152,8 @@ void read_random(const std::string& from, void* fresh, const random_operations& 
 
 /// errc::mismatch: the stored value is not that of such an object: mostly that of another type.
 [[noreturn]] void fail_random();
+/// errc::invalid: an engine draws one number for ever.
+[[noreturn]] void fail_dead_engine();
 
 template <class T>
 inline constexpr random_operations random_operations_of{

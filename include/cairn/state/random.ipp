@@ -53,6 +53,12 @@ void read_random(const std::string& from, void* fresh, const random_operations& 
   fail_random();
 }
 
+void fail_dead_engine() {
+  fail(errc::invalid,
+       {"this random engine cannot be saved: from its words, such as only zeros, it draws one number for "
+        "ever; seed it"});
+}
+
 void fail_random() {
   fail(errc::mismatch, {"has a value in the checkpoint that is not that of this random engine or distribution: make it "
                         "the type that was saved, or leave it out with filter"});

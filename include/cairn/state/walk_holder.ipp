@@ -70,7 +70,7 @@ void walk_shared(walker& w, void* pointer, const void* owner, const shared_opera
   const auto answer = w.shared(found, object);
   if (const auto* const now = object ? entry_of_type(how.types, found.type) : nullptr;
       now && answer.destroys && owner == pointer)
-    w.note_dropped(object, now->content.object.walk);
+    w.note_dropped(object, owner, now->content.object.walk);
   const shared_type* const type = entry_of_type(how.types, answer.type);
   if (answer.same && type) type->set(pointer, answer.same);
   if (answer.what == presence::keep || !type) return;

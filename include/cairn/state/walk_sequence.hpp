@@ -125,7 +125,7 @@ void walk_span(walker& w, T& object) {
   static constexpr contiguous_operations operations{
       sizeof(element), walk<element>, sample_address<element>,
       nullptr,         nullptr,       contiguous_operations::content::objects};
-  w.contiguous(&object, object.size(), const_cast<element*>(object.data()), operations, {});
+  w.as_view([&] { w.contiguous(&object, object.size(), const_cast<element*>(object.data()), operations, {}); });
 }
 
 template <class T>

@@ -48,6 +48,11 @@ inline bool another_takes_shape(walker& w, const void* tensor, const tensor_oper
   }
 }
 
+inline bool contains(const void* object, std::size_t size, const void* elements) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(object), at = reinterpret_cast<std::uintptr_t>(elements);
+  return at >= begin && at < begin + size;
+}
+
 /// Arrays of more elements are not made to try a shape, except for a tensor that contains its elements: that would take
 /// as long as the load.
 inline constexpr std::uint64_t most_tried = std::uint64_t{1} << 20U;
@@ -67,8 +72,7 @@ inline bool can_take_shape(walker& w, const void* tensor, const tensor_operation
   if (wanted.size() != now.shape().size() && !(how.has_dynamic_rank && now.shape().empty())) return false;
   if (!how.try_resize) return true;
   // A tensor that contains its elements may have a fixed shape, or room for some elements only.
-  const auto object = reinterpret_cast<std::uintptr_t>(tensor), elements = reinterpret_cast<std::uintptr_t>(now.data());
-  const bool contains_elements = elements >= object && elements < object + how.size;
+  const bool contains_elements = contains(tensor, how.size, now.data());
   const auto is_small = [](const extents& shape) { return element_count(shape) <= most_tried; };
   if (!contains_elements && (now.device() || !is_small(wanted))) return true;
   if (another_takes_shape(w, tensor, how, wanted, type)) return true;
@@ -127,8 +131,11 @@ void walk_tensor(walker& w, void* tensor, const tensor_operations& how) {
   if (!view.data() && element_count(view.shape()) > 0)
     fail(errc::invalid, {w.path(), " is a tensor of shape ", to_string(view.shape()), " without memory"});
   if (view.place()) return w.box_of_array(view);
-  w.array(view.type(), view.components(), view.data(), view.shape(), view.strides(),
-          view.device() ? &view.device() : nullptr);
+  const auto pass = [&] {
+    w.array(view.type(), view.components(), view.data(), view.shape(), view.strides(),
+            view.device() ? &view.device() : nullptr);
+  };
+  how.resize || contains(tensor, how.size, view.data()) ? pass() : w.as_view(pass);
 }
 
 }  // namespace cairn::inline v0_1::detail

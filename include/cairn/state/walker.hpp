@@ -36,6 +36,7 @@ struct walk_position {
   std::size_t common_dimensions = 0;    ///< of `shape`: those that it has had since the last leaf of a save
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
   bool is_migrated = false;             ///< in a load: the object is of an older version
+  bool is_view = false;                 ///< the memory of the current array belongs to something else
   /// Of the current array, if it is a box of a larger one; else null.
   std::shared_ptr<const box_place> place{};
   box_copies copies{};  ///< of that box
@@ -138,6 +139,13 @@ class walker {
   /// The same with strides in elements. Empty `strides`: packed. `device`: how to copy it if it is not on the host.
   void array(dtype type, unsigned components, void* memory, const extents& shape,
              const std::vector<std::int64_t>& strides, const device_copies* device = nullptr);
+  /// Calls `action`, which passes an array whose memory does not belong to the current object.
+  template <class Action>
+  void as_view(const Action& action) {
+    at_.is_view = true;
+    action();
+    at_.is_view = false;
+  }
   /// The same for a box of a larger array. errc::invalid: it is not inside.
   void box_of_array(const any_tensor_view& view);
 
@@ -230,8 +238,8 @@ class walker {
   virtual void note_freed(const void* /*memory*/, std::uint64_t /*bytes*/) {}
   /// In a load: records that it destroys that object of the owner.
   virtual void note_destroyed(void* /*object*/, walk_function /*walk*/) {}
-  /// In a load: records that it takes the owner's pointer away from an object that others may share.
-  virtual void note_dropped(const std::shared_ptr<void>& /*object*/, walk_function /*walk*/) {}
+  /// In a load: records that it takes the owner's pointer, at `pointer`, away from an object that others may share.
+  virtual void note_dropped(const std::shared_ptr<void>& /*object*/, const void* /*pointer*/, walk_function /*walk*/) {}
   /// Whether the functions of another serialization library are run on objects of the state.
   [[nodiscard]] virtual bool runs_archive_functions() const noexcept { return true; }
 

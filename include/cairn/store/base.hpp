@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The contract of a store: named checkpoints, each a set of named files that appear together or not at all.
 //
-// Threads: in all options, 0 stands for as many as keep the device busy: 8 to read, and to write default_threads()
-// (system/parallel.hpp), unless sink::writers gives another number.
+// Threads: in all options, 0 stands for as many as keep the device busy: 8 to read what is not encoded; for all else
+// default_threads() (system/parallel.hpp), unless sink::writers gives another number.
 #pragma once
 
 #include <concepts>

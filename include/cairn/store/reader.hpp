@@ -477,7 +477,7 @@ class slice_window {
     }
     auto* const next = &windows_[key];
     if (current_ != nullptr && current_ != next && current_->is_read.size() > few)
-      current_->move(current_->end() - few, current_->end());
+      current_->move(current_->end() - few, current_->end(), spare_);
     current_ = next;
     from_ = &from;
     shard_ = slice.shard;
@@ -487,7 +487,7 @@ class slice_window {
       if (first > current_->first && first <= current_->end())
         first = std::max(current_->first, first - std::min(first, few));
       if (last >= current_->first && last < current_->end()) last = std::min(current_->end(), last + few);
-      current_->move(first, last);
+      current_->move(first, last, spare_);
     }
     return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
@@ -520,15 +520,19 @@ class slice_window {
     std::vector<bool> is_read{};
 
     [[nodiscard]] std::uint64_t end() const noexcept { return first + is_read.size(); }
-    /// Has blocks [begin, last) from now on. Those that have been read stay so.
-    void move(std::uint64_t begin, std::uint64_t last) {
-      window now{page_buffer((last - begin) * block_bytes), begin, std::vector<bool>(last - begin)};
+    /// Has blocks [begin, last) from now on, in the memory of `spare`, which gets its own. Those that have been read
+    /// stay so.
+    void move(std::uint64_t begin, std::uint64_t last, page_buffer& spare) {
+      const std::size_t bytes = (last - begin) * block_bytes;
+      window now{last - begin > few ? std::move(spare) : page_buffer(bytes), begin, std::vector<bool>(last - begin)};
+      static_cast<void>(now.memory.first(bytes));
       for (auto block = std::max(begin, first); block < std::min(last, end()); ++block) {
         if (!is_read[block - first]) continue;
         std::memcpy(now.memory.bytes().data() + (block - begin) * block_bytes,
                     memory.bytes().data() + (block - first) * block_bytes, block_bytes);
         now.is_read[block - begin] = true;
       }
+      if (memory.bytes().size() > spare.bytes().size()) spare = std::move(memory);
       *this = std::move(now);
     }
   };
@@ -536,6 +540,7 @@ class slice_window {
   read_options options_;
   /// By shard, and whether their slices are encoded: writers put these after the others.
   std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
+  page_buffer spare_;  // memory of the last large window
   window* current_ = nullptr;
   const checkpoint_reader* from_ = nullptr;
   std::size_t shard_ = 0;
