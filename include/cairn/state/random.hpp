@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How random engines and distributions are stored: an engine of libstdc++ as the words of its object, the others as the
-// text that they stream. A file may be hostile: what it has is taken into an engine of libstdc++ only if each draw reads
-// and writes only the object's own memory, and if the words are not those that give one number for ever. Of texts of
-// other libraries, their own operator >> decides.
+// text that they stream. A file may be hostile: what it has is taken into an engine of libstdc++ only if each draw
+// reads and writes only the object's own memory, and if the words are not those that give one number for ever. Of texts
+// of other libraries, their own operator >> decides.
 #pragma once
 
 #include <array>
