@@ -524,7 +524,8 @@ class slice_window {
     /// stay so.
     void move(std::uint64_t begin, std::uint64_t last, page_buffer& spare) {
       const std::size_t bytes = (last - begin) * block_bytes;
-      window now{last - begin > few ? std::move(spare) : page_buffer(bytes), begin, std::vector<bool>(last - begin)};
+      window now{last - begin > few ? std::exchange(spare, {}) : page_buffer(bytes), begin,
+                 std::vector<bool>(last - begin)};
       static_cast<void>(now.memory.first(bytes));
       for (auto block = std::max(begin, first); block < std::min(last, end()); ++block) {
         if (!is_read[block - first]) continue;
