@@ -320,15 +320,6 @@ TEST_CASE("a view that looks into its own container is refused where that moves"
   kept.load(into);
 }
 
-TEST_CASE("many parts of what is destroyed are searched in one sweep") {
-  using row = std::array<std::optional<int>, 20'000>;
-  const std::vector<row> saved(2);
-  std::vector<row> into(1);
-  for (auto& each : into[0]) each = 1;
-  tests::kept(saved).load(into);
-  CHECK(into == saved);
-}
-
 TEST_CASE("an entry of a map with the stored keys, and an element that stays, can have another name") {
   std::map<std::string, float> saved{{"rate", 0.5F}, {"loss", 2}}, into{{"rate", 0}, {"loss", 0}};
   const tests::kept map(cairn::detail::describe(cairn::state{{"metrics", saved}, {"rate", saved["rate"]}}));

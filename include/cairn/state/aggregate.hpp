@@ -397,16 +397,12 @@ using field_types = typename find_field_types<Record>::type;
 #endif
 
 #if defined(__clang__) && __clang_major__ < 19  // which do not accept the union below as a literal type
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#pragma clang diagnostic ignored "-Wundefined-internal"
 template <class Record>
 struct unmade {
   Record value;
 };
 template <class Record>
 extern const unmade<Record> unmade_object;
-#pragma clang diagnostic pop
 #else
 template <class Record>
 union unmade {

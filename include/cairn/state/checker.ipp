@@ -91,7 +91,6 @@ void checker::drop_copy() {
 void checker::note_owner(const void* object, const void* type, const void* content) {
   owner_ = {object, type, content};
   if (prototypes_ > 0) return;
-  freed_.keep(object, 1, at_.path);
   auto& paths = owners_[owner_];
   paths.push_back(at_.path);
   if (paths.size() == 1) return;

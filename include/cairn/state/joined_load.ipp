@@ -395,9 +395,9 @@ bool loader::joined(void* sequence, std::uint64_t size, const size_limits& limit
     objects.clear();
     for_each_element(sequence, how, [&](void* element) { objects.push_back(element); });
   }
-  const auto before = objects;
-  objects.resize(count);
-  fill_joined(splitter, objects, how.element, {sequence, &how, before, resizes, {}});
+  objects.resize(std::max(size, count));  // null: the load will make it
+  const std::span<void* const> all = objects;
+  fill_joined(splitter, all.first(count), how.element, {sequence, &how, all.first(size), resizes, {}});
   return true;
 }
 

@@ -58,11 +58,12 @@ class freed_memory {
   /// that there are.
   void add_shared(const std::shared_ptr<void>& object, const void* pointer, walk_function walk, const owner& of,
                   std::string_view path);
-  /// The load keeps the array or the owner at `path`. `is_view`: of memory that belongs to something else.
-  void keep(const void* memory, std::uint64_t bytes, std::string_view path, bool is_view = false);
+  /// The load keeps the array at `path`. `is_view`: of memory that belongs to something else.
+  void keep(const void* memory, std::uint64_t bytes, std::string_view path, bool is_view);
 
-  /// What is kept in memory that is freed; at most one for each owner that frees some. It is no fault if it belongs to
-  /// that owner, under any of its paths. Forgets all. O(n log n) where few of the ranges overlap.
+  /// Which of the kept arrays and of `owners` are in memory that is freed: for each owner that frees some, the one with
+  /// the first path. It is no fault if it belongs to that owner, under any of its paths. Forgets all. O(n log n) where
+  /// few of the ranges overlap.
   [[nodiscard]] std::vector<overlap> find(walk_position& at, const owner_paths& owners);
 
  private:
@@ -71,7 +72,7 @@ class freed_memory {
     std::uintptr_t begin, end;
     std::size_t by;  // index in `owners_`
   };
-  struct kept_part {
+  struct kept_array {
     std::uintptr_t begin, end;
     std::string path;
     bool is_view;
@@ -96,7 +97,7 @@ class freed_memory {
   void destroy_dropped(walk_position& at);
 
   std::vector<range> ranges_;
-  std::vector<kept_part> kept_;
+  std::vector<kept_array> kept_;
   std::vector<freeing_owner> owners_;
   dropped_map dropped_;
   std::vector<dropped_map::value_type*> to_check_;

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
-#include <unordered_set>
 #include <utility>
 
 #include "cairn/core/strided.hpp"
@@ -100,34 +98,44 @@ void freed_memory::destroy_dropped(walk_position& at) {
 }
 
 std::vector<freed_memory::overlap> freed_memory::find(walk_position& at, const owner_paths& owners) {
+  struct kept_part {
+    std::uintptr_t begin, end;
+    std::string_view path;
+    bool is_view;
+  };
   destroy_dropped(at);
-  std::vector<std::size_t> order(kept_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (ranges_.empty()) order.clear();
-  std::ranges::sort(order, {}, [&](std::size_t i) { return kept_[i].begin; });
+  std::vector<kept_part> parts;
+  if (!ranges_.empty()) {
+    for (const auto& each : kept_) parts.push_back({each.begin, each.end, each.path, each.is_view});
+    for (const auto& [of, paths] : owners) {
+      const auto address = reinterpret_cast<std::uintptr_t>(of.object);
+      for (const auto& path : paths) parts.push_back({address, address + 1, path, false});
+    }
+  }
+  std::ranges::sort(parts, {}, &kept_part::begin);
   std::ranges::sort(ranges_, {}, &range::begin);
-  std::map<std::size_t, std::size_t> first_of;  // by the owner's index: the first kept part in its memory
-  std::vector<range> near;                      // that may reach the kept part
+  std::unordered_map<owner, overlap, owner::hash> first_of;
+  std::vector<range> near;  // that may reach the part
   auto next = ranges_.begin();
-  for (const std::size_t i : order) {
-    const kept_part& part = kept_[i];
-    const auto is_own = [&](const std::string& name) {
+  for (const kept_part& part : parts) {
+    const auto is_own = [&](std::string_view name) {
       return !part.is_view && (is_within(part.path, name) || is_within(name, part.path));
     };
     while (next != ranges_.end() && next->begin < part.end) near.push_back(*next++);
     std::erase_if(near, [&](const range& each) { return each.end <= part.begin; });
     for (const range& each : near) {
       const freeing_owner& by = owners_[each.by];
-      const auto known = first_of.find(each.by);
-      if (each.begin >= part.end || (known != first_of.end() && known->second <= i) || is_own(by.path)) continue;
+      const auto known = first_of.find(by.of);
+      if (each.begin >= part.end || (known != first_of.end() && known->second.part <= part.path) || is_own(by.path))
+        continue;
       const auto names = owners.find(by.of);
-      if (names == owners.end() || std::ranges::none_of(names->second, is_own)) first_of[each.by] = i;
+      if (names == owners.end() || std::ranges::none_of(names->second, is_own))
+        first_of[by.of] = {by.path, std::string(part.path)};
     }
   }
   std::vector<overlap> found;
-  std::unordered_set<owner, owner::hash> said;
-  for (const auto& [by, part] : first_of)
-    if (said.insert(owners_[by].of).second) found.push_back({owners_[by].path, kept_[part].path});
+  for (auto& [by, each] : first_of) found.push_back(std::move(each));
+  std::ranges::sort(found, {}, &overlap::part);
   *this = {};
   return found;
 }

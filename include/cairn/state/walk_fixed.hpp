@@ -8,7 +8,6 @@
 #include <iterator>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -66,7 +65,7 @@ void walk_members(walker& w, T& object) {
       if (all[i].name.empty())
         all[i].walk(w, addresses[i]);
       else
-        w.part(i == 0 ? "base" : "base" + std::to_string(i), addresses[i], all[i].walk);
+        w.part(all[i].name, addresses[i], all[i].walk);
     detail::pass_members<T>(w, {addresses + base_count, all.subspan(base_count)});
   });
 }

@@ -133,7 +133,8 @@ void loader::map(void* object, const map_operations& how) {
       }
     }
     std::vector<void*> before;
-    for (const auto& [key, value] : now) before.push_back(value);
+    if (!fills)
+      for (const auto& [key, value] : now) before.push_back(value);
     return fill_joined(*joined, values, how.value, {object, &how, before, differs, "value"});
   }
   for (const auto& key : *stored) {

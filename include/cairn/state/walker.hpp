@@ -139,6 +139,8 @@ class walker {
   /// The same with strides in elements. Empty `strides`: packed. `device`: how to copy it if it is not on the host.
   void array(dtype type, unsigned components, void* memory, const extents& shape,
              const std::vector<std::int64_t>& strides, const device_copies* device = nullptr);
+  /// The same for a box of a larger array. errc::invalid: it is not inside.
+  void box_of_array(const any_tensor_view& view);
   /// Calls `action`, which passes an array whose memory does not belong to the current object.
   template <class Action>
   void as_view(const Action& action) {
@@ -146,8 +148,6 @@ class walker {
     action();
     at_.is_view = false;
   }
-  /// The same for a box of a larger array. errc::invalid: it is not inside.
-  void box_of_array(const any_tensor_view& view);
 
   /// `rows` objects of one fixed layout, `width` bytes apart. Only the first is walked; its leaves stand for all rows.
   void columns(std::uint64_t rows, std::size_t width, void* first, walk_function walk);
