@@ -24,7 +24,7 @@ struct layer {
   std::vector<float> weight = std::vector<float>(4), bias = std::vector<float>(1);
 };
 struct network {
-  std::vector<std::vector<layer>> stages;  // of 200 layers: so few have a leaf for each tensor
+  std::vector<std::vector<layer>> stages;  // of 400 layers: more than are joined, so that each tensor has a leaf
 };
 
 /// The JSON texts of a checkpoint: its index, and the headers of its shards.
@@ -58,7 +58,7 @@ void parse(const std::string& text) {
 opening_result measure_opening(const std::string& dir, std::size_t tensors, std::size_t reps) {
   {
     network state;
-    state.stages.resize(tensors / 400, std::vector<layer>(200));
+    state.stages.resize(tensors / 800, std::vector<layer>(400));
     cairn::save(dir, state, {.durable = false, .codecs = {{"*", cairn::codecs::raw{}}}});
   }
   const auto texts = json_of(dir);
@@ -67,7 +67,7 @@ opening_result measure_opening(const std::string& dir, std::size_t tensors, std:
   std::vector<double> opened, parsed;
   const auto open = [&] {
     opened.push_back(seconds_of([&] {
-      if (cairn::open(dir).tensors().size() < tensors / 400 * 400) throw std::runtime_error("tensors are missing");
+      if (cairn::open(dir).tensors().size() < tensors / 800 * 800) throw std::runtime_error("tensors are missing");
     }));
   };
   const auto parse_all = [&] {
