@@ -251,7 +251,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # An interrupted prune releases the lock of the run. A signal that comes too late interrupts nothing.
     for step in range(1, 401):
-        shutil.copytree(os.path.join(golden, "evolution-2", "step-000000001"), f"long/step-{step:09}")
+        shutil.copytree("run/step-000000001", f"long/step-{step:09}")
         change_index(pathlib.Path(f"long/step-{step:09}/index.json"), lambda text: text.replace('"step":1,', f'"step":{step},', 1))
     subprocess.run([program, "import", "one.safetensors", "long/step-000000401", "--step", "401"], check=True, stdout=subprocess.DEVNULL)
     pruning = subprocess.Popen([program, "prune", "long", "--keep-last", "1", "--yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
