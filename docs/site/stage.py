@@ -17,7 +17,7 @@ INNER = {
     "adapters/torch/optimizer_parts.hpp", "adapters/torch/tensor.hpp",  # specialisations of cairn::adapter; docs/types.md and adapters.md describe them
     "cairn.hpp", "fields.hpp",  # include others
     "core/convert.hpp", "core/leaf.hpp", "core/reshape.hpp", "encode/code_tables.hpp",
-    "state/any_state.hpp", "state/base.hpp", "state/describe.hpp", "state/device_copies.hpp", "state/walk_versioned.hpp",
+    "state/any_state.hpp", "state/base.hpp", "state/describe.hpp", "state/walk_versioned.hpp",
     "store/naming.hpp",
     "plan/partition.hpp",
     "schedule/fits/fit.hpp", "schedule/fits/loss_window.hpp", "schedule/means.hpp", "schedule/observed_run.hpp",

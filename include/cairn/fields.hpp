@@ -6,10 +6,5 @@
 
 #include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/changes.hpp"
-#include "cairn/state/enum_names.hpp"
-#include "cairn/state/field_list.hpp"
-#include "cairn/state/per_rank.hpp"
-#include "cairn/state/polymorphic.hpp"
-#include "cairn/state/skip.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/stored_parts.hpp"

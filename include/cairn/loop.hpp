@@ -15,7 +15,7 @@
 #include "cairn/core/config.hpp"
 #include "cairn/core/error.hpp"  // IWYU pragma: export: what it throws
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/changes.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/walk_object.hpp"
 

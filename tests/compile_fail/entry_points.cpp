@@ -4,7 +4,7 @@
 #include "cairn/load.hpp"
 #include "cairn/loop.hpp"
 #include "cairn/save.hpp"
-#include "cairn/state/skip.hpp"
+#include "cairn/state/words.hpp"
 
 #include "../standard.hpp"
 

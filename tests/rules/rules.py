@@ -62,7 +62,7 @@ FOR_ALL = {"version.hpp"}
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
     "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape"},
-    "state": {"adapter", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
+    "state": {"adapter", "any_state", "base", "describe", "sharded", "state", "stored_parts", "tensor_view", "walk_versioned", "words"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "estimator", "every", "mtbf"},
@@ -78,8 +78,7 @@ FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
-FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/changes.hpp", "state/enum_names.hpp", "state/field_list.hpp", "state/name_text.hpp", "state/per_rank.hpp", "state/polymorphic.hpp",
-          "state/skip.hpp", "state/stored_parts.hpp"}
+FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/stored_parts.hpp", "state/words.hpp"}
 
 # The files that include these libraries, by the folder of their headers.
 INCLUDED_BY = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/device_copies.hpp"
+#include "cairn/state/tensor_view.hpp"
 
 #include <sys/mman.h>
 

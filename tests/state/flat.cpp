@@ -2,7 +2,7 @@
 #include "cairn/state/flat.hpp"
 
 #include "cairn/fields.hpp"
-#include "cairn/state/changes.hpp"
+#include "cairn/state/words.hpp"
 #include "catch.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/per_rank.hpp"
+#include "cairn/state/words.hpp"
 
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"

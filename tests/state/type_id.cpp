@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/type_id.hpp"
 #include "cairn/state/pointer_type.hpp"
 
 #include "catch.hpp"

@@ -645,17 +645,18 @@ struct const_first {
   std::shared_ptr<weight> b;
 };
 
-TEMPLATE_TEST_CASE("an object that some pointers see as const is not written, in any order of the pointers", "",
-                   const_second, const_first) {
+TEMPLATE_TEST_CASE("an object that some pointers see as const is written through another one only", "", const_second,
+                   const_first) {
+  const bool is_written = std::is_same_v<TestType, const_second>;  // by a pointer before that to const
   TestType original;
   original.b = std::make_shared<weight>(weight{1});
   original.a = original.b;
-  const auto old = std::make_shared<weight>(weight{7});
+  auto old = std::make_shared<weight>(weight{7});
   TestType loaded;
   loaded.a = old;
   loaded.b = old;
   tests::kept(original).load(loaded);
-  CHECK(old->value == 7);
+  CHECK(old->value == (is_written ? 1 : 7));
   CHECK(loaded.b->value == 1);
   CHECK(loaded.a == loaded.b);
 
@@ -663,16 +664,15 @@ TEMPLATE_TEST_CASE("an object that some pointers see as const is not written, in
   loaded.a = old;
   loaded.b = old;
   const auto report = tests::kept(original).load(loaded);
-  CHECK(old->value == 7);
+  CHECK(loaded.b == old);
   CHECK(loaded.b->value == 1);
   CHECK(loaded.a->value == 2);
   CHECK(report.loaded.size() == 2);
 
-  old->value = 5;
+  old = std::make_shared<weight>(weight{5});
   original.a = original.b;
-  auto other = std::make_shared<weight>(weight{6});
   loaded.a = old;
-  loaded.b = other;
+  loaded.b = std::make_shared<weight>(weight{6});
   tests::kept(original).load(loaded);
   CHECK(old->value == 5);
   CHECK(loaded.a == loaded.b);

@@ -8,7 +8,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/fields.hpp"
-#include "cairn/state/polymorphic.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/system/owner_process.hpp"
 
 struct layer {

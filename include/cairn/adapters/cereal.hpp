@@ -15,7 +15,7 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/archived.hpp"
-#include "cairn/state/column_copy.hpp"
+#include "cairn/state/copies.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/walk.hpp"
 

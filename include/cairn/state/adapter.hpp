@@ -51,7 +51,7 @@ template <class T>
 inline constexpr bool is_container = false;
 
 namespace detail {
-class bool_array;  // column_copy.hpp
+class bool_array;  // copies.hpp
 }
 template <>
 inline constexpr bool is_container<detail::bool_array> = true;

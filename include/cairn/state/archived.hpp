@@ -15,7 +15,7 @@
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/state/operations.hpp"
-#include "cairn/state/type_id.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -89,9 +89,9 @@ void archived_values::walk_part(const std::string& path, void* object, walk_func
   if (stopped_) throw load_stopped();
   try {
     if (!loads_) return walker_.part(path, object, walk);
-    walker& copy = walker_.begin_copy();
-    copy.part(path, object, walk);
-    if (copy.end_copy() != copy_answer::drop) return;
+    walker_.begin_copy();
+    walker_.part(path, object, walk);
+    if (walker_.end_copy() != copy_answer::drop) return;
   } catch (...) {
     failure_ = std::current_exception();
     throw;
@@ -215,9 +215,9 @@ void walk_archived_part(walker& w, void* object, const archived_operations& how)
 
 /// Loads into the object, or keeps it whole.
 void load_archived(walker& w, void* object, const archived_operations& how) {
-  walker& copy = w.begin_copy();
-  run_archived(copy, object, how, nullptr);
-  if (copy.end_copy() == copy_answer::drop) w.keep_whole();
+  w.begin_copy();
+  run_archived(w, object, how, nullptr);
+  if (w.end_copy() == copy_answer::drop) w.keep_whole();
 }
 
 void walk_archived(walker& w, void* object, const archived_operations& how) {

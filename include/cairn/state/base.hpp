@@ -14,7 +14,7 @@
 #include "cairn/core/convert.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/reshape.hpp"
-#include "cairn/state/per_rank.hpp"
+#include "cairn/state/words.hpp"
 
 namespace cairn::inline v0_1 {
 

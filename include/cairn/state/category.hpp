@@ -17,10 +17,8 @@
 #include "cairn/core/float_types.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/any_state.hpp"
-#include "cairn/state/field_list.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/per_rank.hpp"
-#include "cairn/state/skip.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "cairn/state/category.hpp"
-#include "cairn/state/changes.hpp"
-#include "cairn/state/name_text.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/parts.hpp"
 

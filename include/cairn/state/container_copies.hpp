@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/state/column_copy.hpp"
 #include "cairn/state/copies.hpp"
 #include "cairn/state/resize.hpp"
 

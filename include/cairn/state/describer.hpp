@@ -3,24 +3,33 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
-#include <map>
 #include <memory>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
+#include <cxxabi.h>
+
+#include "cairn/core/box.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/host_buffer.hpp"
+#include "cairn/state/joined_save.hpp"
 #include "cairn/state/pointer_type.hpp"
+#include "cairn/state/shared_objects.hpp"
 #include "cairn/state/walker.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -78,52 +87,6 @@ class position_index {
   std::size_t size_ = 0;
 };
 
-/// The shared objects of a state. Two pointers share one if they lead to the same whole object: to one address and to
-/// one type. A load could not share memory in other ways.
-class shared_objects {
- public:
-  struct shared {
-    std::string path;  ///< of the pointer that led to it first
-    const type_id* type = nullptr;
-    std::shared_ptr<void> object{};  ///< kept, so that no other object takes its address
-  };
-  using map = std::map<const std::byte*, shared>;
-
-  /// The path of the pointer that led to the object first; empty if it is this one. errc::invalid: another object is at
-  /// its address.
-  std::string_view add(const std::string& path, const found_object& found, std::shared_ptr<void> object);
-  [[nodiscard]] const map& all() const noexcept { return all_; }
-
- private:
-  map all_;
-};
-
-/// Walks a state that has shared objects once more, and throws errc::invalid if one of them is also part of another
-/// object. It does not look into containers that are saved as copies, such as sets and vectors of strings.
-class shared_part_search final : public walker {
- public:
-  shared_part_search(walk_position& at, const shared_objects::map& all);
-
-  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  void shared_end() override { open_.pop_back(); }
-  pointee_answer pointee(const found_object& found) override;
-  void copy(void* /*object*/, const copy_operations& /*how*/) override {}
-  void begin_temporary() noexcept override { ++temporaries_; }
-  void end_temporary() noexcept override { --temporaries_; }
-
- private:
-  void add(memory_view view, const device_copies* device) override;
-  void visit(const void* object) override;
-  [[nodiscard]] bool is_open(const shared_objects::shared& object) const {
-    return std::find(open_.begin(), open_.end(), &object) != open_.end();
-  }
-
-  const shared_objects::map& all_;
-  std::vector<const shared_objects::shared*> open_;  // in which the walk is
-  std::set<const void*> visited_;
-  unsigned temporaries_ = 0;  // objects that exist only for the moment
-};
-
 /// Arrays that have been described already: finds the leaf of one by its memory.
 class array_index {
  public:
@@ -144,7 +107,29 @@ class array_index {
   position_index positions_;
 };
 
-class column_joiner;  // joined.hpp
+/// Narrows the view of a box to the part that one of several copies saves: a range along the slowest dimension of more
+/// than one index. Returns the place of the part.
+inline std::shared_ptr<const box_place> own_part(memory_view& view, const box_place& place, const box_copies& copies) {
+  std::size_t d = 0;
+  while (d + 1 < view.shape.size() && view.shape[d] <= 1) ++d;
+  box part{extents(view.shape.size()), view.shape};
+  if (!part.shape.empty()) {
+    const auto extent = part.shape[d];
+    part.first[d] = extent * copies.number / copies.count;
+    part.shape[d] = extent * (copies.number + 1) / copies.count - part.first[d];
+  }
+  auto made = std::make_shared<box_place>(place);
+  for (std::size_t i = 0; i < part.first.size(); ++i) made->first[i] += part.first[i];
+  view = view_of(view, part);
+  return made;
+}
+
+/// The name of the type in C++.
+inline std::string readable_name(const std::type_info& type) {
+  const std::unique_ptr<char, void (*)(void*)> name(abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr),
+                                                    std::free);
+  return name ? name.get() : type.name();
+}
 
 class describer final : public walker {
  public:
@@ -155,36 +140,204 @@ class describer final : public walker {
 
   void versioned(void* object, const version_operations& how) override;
   void enumerated(dtype type, void* memory, std::span<const enum_entry> names) override;
-  bool joined(void* sequence, std::uint64_t size, const size_limits& limits, const sequence_operations& how) override;
-  size_answer sequence(std::uint64_t size, const size_limits& limits, bool empty_elements) override;
-  presence optional(bool engaged) override;
-  pointee_answer pointee(const found_object& found) override;
-  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override;
-  alternative_answer alternative(std::uint64_t index, std::uint64_t count) override;
+  bool joined(void* sequence, std::uint64_t size, const size_limits& /*limits*/,
+              const sequence_operations& how) override {
+    if (!how.element.make) return false;
+    return add_joined(size, [&](column_joiner& joiner) {
+      for_each_element(sequence, how, [&](void* element) {
+        if (joiner.fits()) joiner.object(element, how.element.walk);
+      });
+    });
+  }
+
+  size_answer sequence(std::uint64_t size, const size_limits& /*limits*/, bool /*empty_elements*/) override {
+    note({.what = structure_entry::kind::size, .number = size});
+    return {size};
+  }
+
+  presence optional(bool engaged) override {
+    note({.what = structure_entry::kind::engaged, .number = engaged});
+    return walker::optional(engaged);
+  }
+
+  pointee_answer pointee(const found_object& found) override {
+    note_pointee(found);
+    return walker::pointee(found);
+  }
+
+  shared_answer shared(const found_object& found, const std::shared_ptr<void>& object) override {
+    if (object) {
+      if (temporaries_ > 0) shared_temporaries_.push_back(object);
+      if (found.by->list) (void)stored_name(found);
+      const std::string_view first = shared_.add(std::string(path()), found, object);
+      if (!first.empty()) {
+        note({.what = structure_entry::kind::same, .text = std::string(first)});
+        return {};
+      }
+    }
+    note_pointee(found);
+    return {object ? presence::walk : presence::keep, found.type};
+  }
+
+  alternative_answer alternative(std::uint64_t index, std::uint64_t count) override {
+    if (index >= count) fail(errc::invalid, {path(), " is a variant without a value"});
+    note({.what = structure_entry::kind::index, .number = index});
+    return {presence::walk, index};
+  }
+
   void map(void* object, const map_operations& how) override;
-  std::uint64_t saved_ranks(bool takes_all) override;
+  std::uint64_t saved_ranks(bool /*takes_all*/) override {
+    note({.what = structure_entry::kind::ranks, .number = here().ranks});
+    return here().ranks;
+  }
+
   /// The description keeps the copy, which has the memory of its leaves.
-  void copy(void* object, const copy_operations& how) override;
+  void copy(void* object, const copy_operations& how) override {
+    if (how.bytes) call_adapter(*this, [&] { require_memory_to_copy(how.bytes(object)); });
+    const std::shared_ptr<void> copy(call_adapter(*this, [&] { return how.take(object); }), how.destroy);
+    owners_.push_back(copy);
+    how.walk_copy(*this, copy.get());
+    owners_.pop_back();
+  }
+
   void begin_temporary() noexcept override { ++temporaries_; }
   void end_temporary() noexcept override { --temporaries_; }
 
   [[nodiscard]] const shared_objects::map& shared_objects_found() const noexcept { return shared_.all(); }
   /// The description of the whole state. errc::invalid: two leaves have one path.
-  [[nodiscard]] description finish();
+  [[nodiscard]] description finish() {
+    std::vector<std::string_view> paths;  // of the arrays
+    paths.reserve(result_.leaves.size());
+    for (const leaf& each : result_.leaves) paths.emplace_back(each.path);
+    for (const auto& [path, entry] : result_.structure)
+      if (entry.what == structure_entry::kind::same) paths.emplace_back(path);
+    position_index seen(paths.size());
+    std::array<std::size_t, 16> hashes{};  // of the next paths, whose slots are loaded together
+    for (std::size_t first = 0; first < paths.size(); first += hashes.size()) {
+      const std::size_t count = std::min(hashes.size(), paths.size() - first);
+      for (std::size_t i = 0; i < count; ++i) {
+        hashes[i] = std::hash<std::string_view>{}(paths[first + i]);
+        seen.prefetch(hashes[i]);
+      }
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto at = static_cast<std::uint32_t>(first + i);
+        const auto is_same = [&](std::uint32_t other) { return paths[other] == paths[at]; };
+        if (seen.find_or_add(hashes[i], at, is_same) != at) fail_duplicate_path(paths[at]);
+      }
+    }
+    return std::move(result_);
+  }
 
  private:
   /// Adds a leaf; or a `same` entry, if its memory is an earlier leaf's. Copies an array on a device to the host.
-  void add(memory_view view, const device_copies* device) override;
+  void add(memory_view view, const device_copies* device) override {
+    if (path() == "__metadata__")
+      fail(errc::invalid, {"the path __metadata__ is reserved by the file format; rename that member or key"});
+    auto place = at_.place;
+    if (place) {
+      if (element_count(place->whole) == 0) {  // all ranks have all of it
+        view = {view.type, place->whole, view.memory, {}};
+        place.reset();
+      } else if (place->whole.empty() && at_.copies.number > 0) {
+        return;
+      } else {
+        place = own_part(view, *place, at_.copies);
+      }
+      if (place && view.count() == 0) return;  // other ranks have all of it
+    }
+    if (temporaries_ > 0 && !device) {
+      const auto bytes = std::make_shared<std::vector<std::byte>>(view.bytes());
+      gather(view, 0, *bytes);
+      return add_leaf({view.type, std::move(view.shape), bytes->data(), {}}, bytes, place);
+    }
+    if (!place && owners_.empty() && temporaries_ == 0 && !view.shape.empty() && view.contiguous() &&
+        view.bytes() > 0) {
+      const std::size_t first = array_leaves_.find_or_add({view.memory, device}, result_.leaves.size());
+      if (first != result_.leaves.size()) {
+        const leaf& earlier = result_.leaves[first];
+        const bool has_entry = result_.structure.contains(path());  // that of a holder; a path has at most one
+        if (earlier.type == view.type && earlier.bytes() == view.bytes() && !has_entry)
+          return note({.what = structure_entry::kind::same, .text = earlier.path});
+      }
+    }
+    if (!device) return add_leaf(std::move(view), owners_.empty() ? nullptr : owners_.back(), place);
+    const host_buffer buffer(std::string(path()), view, *device);
+    buffer.read_device();
+    add_leaf(std::move(view), buffer.memory(), place);
+  }
+
   /// Describes `count` objects, which `walk_objects` walks, in columns. False: they are too few, or no columns.
-  bool add_joined(std::uint64_t count, const std::function<void(column_joiner&)>& walk_objects);
-  void add_leaf(memory_view view, std::shared_ptr<const void> owner, std::shared_ptr<const box_place> place = {});
-  void note(structure_entry entry);
-  void note_pointee(const found_object& found);
+  bool add_joined(std::uint64_t count, const std::function<void(column_joiner&)>& walk_objects) {
+    if (count < fewest_joined || !at_.shape.empty()) return false;
+    const std::size_t depth = at_.lengths.size(), path_size = at_.path.size();
+    column_joiner joiner(at_, count);
+    const auto all = std::make_shared<std::vector<joined_column>>();
+    const auto give_up = [&] {  // the walk of each object throws it again, and knows the path
+      at_.path.resize(path_size);
+      at_.lengths.resize(depth);
+      at_.shape.clear();
+      at_.strides.clear();
+    };
+    try {
+      walk_objects(joiner);
+      *all = joiner.take();
+    } catch (const error& cause) {
+      if (cause.code() == errc::no_memory) throw;
+      give_up();
+    } catch (...) {
+      give_up();
+    }
+    at_.common_dimensions = 0;
+    if (all->empty()) return false;
+    note({.what = structure_entry::kind::rows, .number = count});
+    owners_.push_back(all);
+    const std::string path = std::exchange(at_.path, {});
+    for (joined_column& each : *all) {
+      extents shape{each.rows};
+      shape.insert(shape.end(), each.row.begin(), each.row.end());
+      auto* const memory =
+          each.what == joined_column::kind::ends ? reinterpret_cast<std::byte*>(each.ends.data()) : each.bytes.data();
+      at_.path = each.path;
+      const auto add_column = [&] { add({each.type, std::move(shape), memory, {}}, nullptr); };
+      each.suffix().empty() ? add_column() : with_name(each.suffix(), add_column);
+    }
+    at_.path = path;
+    owners_.pop_back();
+    return true;
+  }
+
+  void add_leaf(memory_view view, std::shared_ptr<const void> owner, std::shared_ptr<const box_place> place = {}) {
+    leaf added;
+    static_cast<memory_view&>(added) = std::move(view);
+    added.path = path();
+    added.owner = std::move(owner);
+    added.place = std::move(place);
+    added.common_dimensions = std::exchange(at_.common_dimensions, at_.shape.size());
+    result_.leaves.push_back(std::move(added));
+  }
+
+  void note(structure_entry entry) {
+    if (!result_.structure.try_emplace(std::string(path()), std::move(entry)).second) fail_duplicate_path(path());
+  }
+
+  void note_pointee(const found_object& found) {
+    if (found.by->list && found.address)
+      note({.what = structure_entry::kind::type, .text = stored_name(found)});
+    else
+      note({.what = structure_entry::kind::engaged, .number = found.address != nullptr});
+  }
 
   /// The name of the object's type. errc::invalid: the type is not listed.
-  [[nodiscard]] std::string stored_name(const found_object& found) const;
+  [[nodiscard]] std::string stored_name(const found_object& found) const {
+    const class_list& list = found.by->list();
+    if (const listed_type* const type = list.find(*found.type)) return std::string(type->names.front());
+    fail(errc::invalid, {path(), " points to a '", readable_name(*found.unlisted), "', which cairn::polymorphic<",
+                         found.by->base->name, "> does not list: add it to the list"});
+  }
 
-  [[noreturn]] static void fail_duplicate_path(std::string_view path);
+  [[noreturn]] static void fail_duplicate_path(std::string_view path) {
+    fail(errc::invalid, {"two parts of the state have the path ", path, "; rename a member or a map key"});
+  }
 
   description result_;
   std::vector<std::shared_ptr<const void>> owners_;        // the open copies

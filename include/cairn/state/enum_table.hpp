@@ -10,9 +10,8 @@
 #include <type_traits>
 
 #include "cairn/state/category.hpp"
-#include "cairn/state/enum_names.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/name_text.hpp"
 #include "cairn/state/operations.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -104,10 +104,10 @@ void loader::renumber(dtype type, void* memory, dtype stored_type, const Now& no
   const std::uint64_t count = element_count(at_.shape);
   std::vector<std::byte> numbers(count * size_of(stored_type));
   const auto strides = std::exchange(at_.strides, packed_strides(at_.shape, size_of(stored_type)));
-  loader& copy = begin_copy();
-  copy.element(stored_type, numbers.data());
+  begin_copy();
+  element(stored_type, numbers.data());
   at_.strides = strides;
-  const auto answer = copy.end_copy();
+  const auto answer = end_copy();
   if (answer == copy_answer::drop) return;
   std::vector<std::byte> current(count * size_of(type));
   std::string problem;

@@ -10,7 +10,7 @@
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/changed_fields.hpp"
-#include "cairn/state/enum_names.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/parts.hpp"
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Definitions of loader.hpp, but for sequences and maps: walk_sequence.ipp, walk_map.ipp.
+// Definitions of loader.hpp, but for the check (loader_check.ipp), joined objects (loader_joined.ipp), and sequences,
+// maps, changed classes and enums by name (walk_sequence.ipp, walk_map.ipp, walk_versioned.ipp, enum_table.ipp).
 #pragma once
 
+#include <algorithm>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
+#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/fetched_leaves.hpp"
@@ -16,9 +20,25 @@
 
 namespace cairn::inline v0_1::detail {
 
+void loader::add(memory_view view, const device_copies* device) {
+  if (!copies_.empty()) return fill_array(std::move(view), device);
+  in_check_ ? check_array(view, device) : apply_array(std::move(view), device);
+}
+
+std::size_t loader::match_leaf(const memory_view& view) {
+  if (in_check_) return check_leaf(view);
+  const std::string stored = stored_.stored_path(path());
+  const std::size_t index = stored_.accepts(stored) ? stored_.find_leaf(stored) : catalog::npos;
+  if (index == catalog::npos)
+    ++left_out_;
+  else if (!takes_shape(stored_.contents().leaves[index], stored, view.shape))
+    reject("has shape " + to_string(view.shape) + " in the state");
+  return index;
+}
+
 bool loader::is_selected() {
-  if (load_.stored.selects(at_.path)) return true;
-  ++load_.left_out;
+  if (stored_.selects(at_.path)) return true;
+  ++left_out_;
   return false;
 }
 
@@ -26,7 +46,7 @@ void loader::contiguous(void* container, std::uint64_t size, void* first, const 
                         const size_limits& limits) {
   if (how.resize) {
     note_owner(container, &how);
-    size_probe probe(at_, load_.stored);
+    size_probe probe(at_, stored_);
     probe.columns(0, 0, how.sample(), how.walk_element);
     if (const auto now = size, stored = probe.size().value_or(now);
         stored != now &&
@@ -39,9 +59,9 @@ void loader::contiguous(void* container, std::uint64_t size, void* first, const 
       size = stored;
     }
   }
-  const std::size_t kept = load_.left_out + load_.kept;
+  const std::size_t kept = left_out_ + kept_;
   fill_columns(size, first, how);
-  if (load_.left_out + load_.kept != kept) load_.partly_filled.insert(at_.path);
+  if (left_out_ + kept_ != kept) partly_filled_.insert(at_.path);
 }
 
 void loader::fill_columns(std::uint64_t size, void* first, const contiguous_operations& how) {
@@ -53,13 +73,13 @@ void loader::fill_columns(std::uint64_t size, void* first, const contiguous_oper
 
 const stored_leaf* loader::stored(const extents& now) {
   const std::uint64_t count = element_count(now);
-  const stored_leaf* const found = load_.stored.leaf(path(), count);
-  const bool keeps = found && count > 0 && found->shape != now && keeps_size(load_.stored.stored_path(path()), true);
+  const stored_leaf* const found = stored_.leaf(path(), count);
+  const bool keeps = found && count > 0 && found->shape != now && keeps_size(stored_.stored_path(path()), true);
   return keeps ? nullptr : found;
 }
 
 bool loader::keeps_size(std::string_view stored, bool is_array) {
-  const reshaping allowed = load_.stored.options().reshape_of(stored);
+  const reshaping allowed = stored_.options().reshape_of(stored);
   if (keeps_shape(allowed)) return true;
   if (allowed == reshaping::resize || !is_array || takes_sizes()) return false;
   note_refusal("reshaping::resize or cairn::resizable gives it the size of the checkpoint");
@@ -69,7 +89,7 @@ bool loader::keeps_size(std::string_view stored, bool is_array) {
 bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const extents& now) const {
   if (at_.place) return leaf.shape == at_.place->whole;
   if (leaf.shape == now) return true;
-  if (leaf.shape.size() == now.size() && is_reshapable(leaf.shape, now, load_.stored.options().reshape_of(stored)))
+  if (leaf.shape.size() == now.size() && is_reshapable(leaf.shape, now, stored_.options().reshape_of(stored)))
     return true;
   const bool is_tied = leaf.path != stored;  // one buffer may be seen in two shapes
   return is_tied ? element_count(leaf.shape) == element_count(now) : differ_by_container(leaf.shape, now);
@@ -77,7 +97,7 @@ bool loader::takes_shape(const stored_leaf& leaf, std::string_view stored, const
 
 bool loader::is_reshaped(const stored_leaf& leaf, const extents& now) const {
   return !at_.place && leaf.shape != now && leaf.shape.size() == now.size() &&
-         keeps_shape(load_.stored.options().reshape_of(load_.stored.stored_path(path())));
+         keeps_shape(stored_.options().reshape_of(stored_.stored_path(path())));
 }
 
 memory_view loader::destination(const stored_leaf& leaf, memory_view view) const {
@@ -93,12 +113,12 @@ void loader::walk_temporary(void* object, walk_function walk, void (*destroy)(vo
 presence loader::optional(bool engaged) {
   const auto* stored = take_entry(structure_entry::kind::engaged);
   if (!stored) return walker::optional(engaged);
-  if (load_.stored.is_same_object(path())) {
+  if (stored_.is_same_object(path())) {
     reject(only_pointers_share(stored->text));
     return presence::keep;
   }
-  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return null_;
-  return engaged ? presence::walk : fresh_;
+  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return when_null();
+  return engaged ? presence::walk : when_new();
 }
 
 alternative_answer loader::alternative(std::uint64_t index, std::uint64_t count) {
@@ -110,7 +130,7 @@ alternative_answer loader::alternative(std::uint64_t index, std::uint64_t count)
            " alternatives; add those that it had, at their places, or leave it out with filter");
     return {};
   }
-  return {index == stored->number ? presence::walk : fresh_, stored->number};
+  return {index == stored->number ? presence::walk : when_new(), stored->number};
 }
 
 std::uint64_t loader::saved_ranks(bool takes_all) {
@@ -127,10 +147,10 @@ void loader::copy(void* object, const copy_operations& how) {
   std::shared_ptr<void> copy;
   with_path([&] { copy.reset(how.is_array ? how.take(object) : how.make(), how.destroy); });
   const bool takes = !how.is_array || takes_sizes();
-  loader& inside = begin_copy();
+  begin_copy();
   at_.takes_sizes = takes;
-  how.walk_copy(inside, copy.get());
-  const auto answer = inside.end_copy();
+  how.walk_copy(*this, copy.get());
+  const auto answer = end_copy();
   if (answer == copy_answer::drop) return;
   with_path([&] {
     for (const auto& each : how.check(object, copy.get())) note_replaced(each);
@@ -144,13 +164,13 @@ void loader::copy(void* object, const copy_operations& how) {
 
 bool loader::has_stored(std::string_view name) {
   enter(name);
-  const bool has = load_.stored.has_part(path());
+  const bool has = stored_.has_part(path());
   leave();
   return has;
 }
 
 void loader::require_whole(std::size_t left_out_before) {
-  const auto& options = load_.stored.options();
+  const auto& options = stored_.options();
   if (left_out() != left_out_before && (options.filter || !options.strict))
     reject(
         "is const, so that it can only be replaced as a whole, but a part of it is left out: load all of it or "
@@ -158,8 +178,8 @@ void loader::require_whole(std::size_t left_out_before) {
 }
 
 bool loader::must_keep() {
-  if (!load_.kept_whole.contains(at_.path)) return false;
-  ++load_.left_out;
+  if (!kept_whole_.contains(at_.path)) return false;
+  ++left_out_;
   return true;
 }
 
@@ -170,7 +190,7 @@ void loader::reject(const std::string& problem) {
 
 const structure_entry* loader::take_entry(structure_entry::kind kind) {
   using enum structure_entry::kind;
-  stored_state& stored = load_.stored;
+  stored_state& stored = stored_;
   const structure_entry* const found = stored.find_entry(path());
   const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
   const bool fits =
@@ -189,7 +209,7 @@ const structure_entry* loader::take_entry(structure_entry::kind kind) {
 
 const structure_entry* loader::find_other_form(structure_entry::kind kind, const structure_entry* found) {
   static const structure_entry some{.what = structure_entry::kind::engaged, .number = 1};
-  stored_state& stored = load_.stored;
+  stored_state& stored = stored_;
   if (kind == structure_entry::kind::engaged) {  // the checkpoint has only what the holder in the state holds
     if (found) stored.note_content(at_.path);    // `found` is the entry of the content
     return found || stored.has_part(at_.path) ? &some : nullptr;
@@ -221,7 +241,7 @@ bool loader::admits(const size_limits& limits, std::uint64_t stored) {
 }
 
 std::uint64_t loader::most_objects(bool empty_elements) const noexcept {
-  const auto& from = load_.stored.contents();
+  const auto& from = stored_.contents();
   return empty_elements ? 1U << 20 : from.leaves.size() + from.structure.size();
 }
 
@@ -243,7 +263,7 @@ pointee_answer loader::pointee(const found_object& found) {
   }
   const auto* stored = take_entry(structure_entry::kind::type);
   if (!stored) return {};
-  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {null_, nullptr, is_there};
+  if (stored->what == structure_entry::kind::engaged && stored->number == 0) return {when_null(), nullptr, is_there};
   const auto* const type = find_type(found, *stored);
   if (!type) return {};
   const presence what = take_over(found, is_there && *found.type == *type);
@@ -254,48 +274,47 @@ shared_answer loader::shared(const found_object& found, const std::shared_ptr<vo
   const bool listed = found.by->list != nullptr;
   const auto* stored = take_entry(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
   if (!stored) {
-    if (listed || !object || keeps_const(found) || !load_.filled_objects.insert(object.get()).second) return {};
+    if (listed || !object || keeps_const(found) || !filled_objects_.insert(object.get()).second) return {};
     const presence what = take_over(found, true);
     return {.what = what, .destroys = what != presence::walk};
   }
   const bool is_same = stored->what == structure_entry::kind::same;
-  const std::string owner = is_same ? stored->text : load_.stored.stored_path(path());
-  if (is_same && !load_.objects.contains(owner))
-    if (const auto* const found_there = load_.stored.redirect_to_owner(path(), owner)) {
-      load_.early.emplace(owner, at_.path);
-      load_.stored.use_entry(*found_there);
+  const std::string owner = is_same ? stored->text : stored_.stored_path(path());
+  if (is_same && !objects_.contains(owner))
+    if (const auto* const found_there = stored_.redirect_to_owner(path(), owner)) {
+      early_.emplace(owner, at_.path);
+      stored_.use_entry(*found_there);
       stored = found_there;
     }
-  const auto early = load_.early.find(owner);
-  if (stored->what == structure_entry::kind::same || (early != load_.early.end() && early->second != at_.path)) {
-    const auto first = load_.objects.find(owner);
-    const bool is_loaded = first != load_.objects.end();
+  const auto early = early_.find(owner);
+  if (stored->what == structure_entry::kind::same || (early != early_.end() && early->second != at_.path)) {
+    const auto first = objects_.find(owner);
+    const bool is_loaded = first != objects_.end();
     if (is_loaded && found.by->takes(*first->second.type))
-      return {presence::keep, first->second.type, first->second.object, object && object != first->second.object};
+      return {presence::keep, first->second.type, checks() ? nullptr : first->second.object,
+              object && object != first->second.object};
     reject("shares the object at " + owner + " in the checkpoint, which " +
            (is_loaded ? "is loaded as another type; give both pointers one type, or leave one of them out with filter"
-            : load_.stored.options().rename
+            : stored_.options().rename
                 ? "no earlier pointer loads; load without rename, or keep the order of the members"
                 : "no shared pointer loads; make that one a std::shared_ptr and let the filter select it, or leave "
                   "this one out with filter"));
     return {};
   }
   if (stored->what == structure_entry::kind::engaged && stored->number == 0)
-    return {.what = null_, .destroys = object != nullptr};
+    return {.what = when_null(), .destroys = object != nullptr};
   const auto* const type = listed ? find_type(found, *stored) : found.by->base;
   if (!type) return {};
   // An object that another path has filled cannot be used here: in the checkpoint the two are distinct.
-  const bool is_free =
-      object && !load_.filled_objects.contains(object.get()) && !load_.const_objects.contains(object.get());
+  const bool is_free = object && !filled_objects_.contains(object.get());
   const presence what = take_over(found, is_free && *found.type == *type);
   shared_made(what == presence::walk ? object : nullptr, *type);
   return {.what = what, .type = type, .destroys = object && what != presence::walk};
 }
 
 void loader::shared_made(std::shared_ptr<void> object, const type_id& type) {
-  if (object) load_.filled_objects.insert(object.get());
-  load_.objects.insert_or_assign(load_.stored.stored_path(path()),
-                                 load_progress::shared_object{&type, std::move(object)});
+  if (object) filled_objects_.insert(object.get());
+  objects_.insert_or_assign(stored_.stored_path(path()), shared_object{&type, std::move(object)});
 }
 
 const type_id* loader::find_type(const found_object& found, const structure_entry& stored) {
@@ -316,28 +335,84 @@ const type_id* loader::find_type(const found_object& found, const structure_entr
 }
 
 bool loader::keeps_const(const found_object& found) const {
-  return found.by->is_const && load_.stored.contents().has_structure && !load_.stored.has_part(path());
+  return found.by->is_const && stored_.contents().has_structure && !stored_.has_part(path());
 }
 
-void copy_loader::add(memory_view view, const device_copies* device) {
+// Private copies.
+
+void loader::begin_copy() {
+  open_copy& copy = copies_.emplace_back(
+      open_copy{left_out_, std::exchange(prototypes_, 0), std::exchange(at_.takes_sizes, true), {}});
+  std::ranges::transform(array_lists(), copy.listed.begin(), [](const auto* list) { return list->size(); });
+}
+
+copy_answer loader::end_copy() {
+  const open_copy copy = copies_.back();
+  copies_.pop_back();
+  prototypes_ = copy.prototypes;
+  at_.takes_sizes = copy.takes_sizes;
+  if (copy.left_out == left_out_) return checks() ? copy_answer::check : copy_answer::put;
+  if (in_check_ && copies_.empty())  // the object keeps its value
+    for (std::size_t i = 0; i < copy.listed.size(); ++i) array_lists()[i]->resize(copy.listed[i]);
+  return copy_answer::drop;
+}
+
+void loader::fill_array(memory_view view, const device_copies* device) {
   if (at_.place) fail(errc::invalid, {path(), " is a box of a larger array in an object that is loaded as a copy"});
   const std::size_t index = match_leaf(view);
   if (index == catalog::npos) return;
-  const auto& from = load_.stored.contents();
-  if (!device) return fetch_leaf(load_.fetched, from, index, destination(from.leaves[index], std::move(view)));
+  const auto& from = stored_.contents();
+  if (!device) return fetch_leaf(fetched_, from, index, destination(from.leaves[index], std::move(view)));
   const host_buffer buffer(std::string(path()), view, *device);
   if (view.shape != from.leaves[index].shape) buffer.read_device();
-  fetch_leaf(load_.fetched, from, index, destination(from.leaves[index], std::move(view)));
+  fetch_leaf(fetched_, from, index, destination(from.leaves[index], std::move(view)));
   buffer.write_device();
 }
 
-copy_answer copy_loader::end_copy() {
-  const bool complete = before_.back().left_out == left_out();
-  at_.takes_sizes = before_.back().takes_sizes;
-  before_.pop_back();
-  if (!complete && before_.empty()) state_.drop_copy();
-  if (!complete) return copy_answer::drop;
-  return before_.empty() ? whole_ : copy_answer::put;
+// The second walk.
+
+void loader::begin_apply() {
+  in_check_ = false;
+  objects_.clear();
+  filled_objects_.clear();
+  at_.takes_sizes = true;  // those that must not have passed the check
+}
+
+void loader::apply_array(memory_view view, const device_copies* device) {
+  const std::size_t index = match_leaf(view);
+  if (index == catalog::npos) return;
+  if (prototypes_ > 0 && view.bytes() > 0)  // its memory is gone when the targets are read
+    fail(errc::invalid, {path(), " was not made by the load"});
+  const stored_leaf& leaf = stored_.contents().leaves[index];
+  if (device) {
+    buffers_.emplace_back(std::string(path()), view, *device);
+    if (view.shape != leaf.shape) buffers_.back().read_device();
+  }
+  std::optional<box> region;
+  if (at_.place) region = {at_.place->first, view.shape};
+  targets_.push_back({index, destination(leaf, std::move(view)), std::move(region)});
+}
+
+void* loader::resize(void* container, std::uint64_t from, std::uint64_t to, const contiguous_operations& how) {
+  constexpr std::uint64_t large = 64 * 1024;
+  const std::uint64_t bytes = to * how.width;
+  const bool is_large = copies_.empty() && to > from && bytes >= large && !partly_filled_.contains(at_.path);
+  void* const reserved = is_large && how.reserve ? how.reserve(container, to) : nullptr;
+  if (!reserved) return how.resize(container, to);
+  growths_.push_back({container, to, how.resize, static_cast<std::byte*>(reserved), bytes});
+  return reserved;
+}
+
+void loader::finish_apply() {
+  for (const auto& each : buffers_) each.write_device();
+  buffers_.clear();
+  for (const auto& each : heaps_) try {
+      each.arrange(each.object);
+    } catch (...) {
+      throw error(as_error(std::current_exception(),
+                           {origin(), " cannot be loaded: the comparator of ", each.path, " failed"}));
+    }
+  heaps_.clear();
 }
 
 }  // namespace cairn::inline v0_1::detail

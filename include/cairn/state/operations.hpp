@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cairn/state/changes.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/resize.hpp"
 

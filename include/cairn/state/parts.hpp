@@ -12,8 +12,7 @@
 
 #include "cairn/state/aggregate.hpp"
 #include "cairn/state/category.hpp"
-#include "cairn/state/changes.hpp"
-#include "cairn/state/field_list.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
 
 namespace cairn::inline v0_1::detail {

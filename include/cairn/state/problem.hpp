@@ -16,21 +16,15 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/changed_fields.hpp"
-#include "cairn/state/changes.hpp"
-#include "cairn/state/column_copy.hpp"
-#include "cairn/state/container_copies.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/copies.hpp"
+#include "cairn/state/container_copies.hpp"
 #include "cairn/state/enum_table.hpp"
-#include "cairn/state/field_list.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/name_text.hpp"
 #include "cairn/state/parts.hpp"
 #include "cairn/state/pointer_type.hpp"
-#include "cairn/state/polymorphic.hpp"
-#include "cairn/state/skip.hpp"
 #include "cairn/state/tensor_view.hpp"
-#include "cairn/state/type_id.hpp"
 
 namespace cairn::inline v0_1::detail {
 

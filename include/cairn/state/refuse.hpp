@@ -13,12 +13,11 @@
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/copies.hpp"
-#include "cairn/state/enum_names.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/parts.hpp"
 #include "cairn/state/pointer_type.hpp"
-#include "cairn/state/polymorphic.hpp"
 #include "cairn/state/problem.hpp"
 #include "cairn/state/tensor_view.hpp"
 #include "cairn/state/walk_object.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Views of strided arrays in the caller's memory. Tensors of other libraries are saved through such views.
+// Views of strided arrays in the caller's memory, or in memory that the host cannot reach, such as a GPU's. Tensors of
+// other libraries are saved through such views.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -9,7 +11,6 @@
 
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/device_copies.hpp"
 
 namespace cairn::inline v0_1 {
 
@@ -47,6 +48,19 @@ inline constexpr bool is_container<tensor_view<T>> = true;
 struct box_copies {
   unsigned count = 1;   ///< ranks with this box
   unsigned number = 0;  ///< which of them this one is
+};
+
+/// How to copy an array between the host and the memory where it is. Both functions return when the copy is complete,
+/// and throw if it fails. `context` is passed to both; it may be a queue or a stream.
+///
+/// An array is known by address and context: arrays of devices that may have the same address need different contexts.
+struct device_copies {
+  void (*to_host)(void* host, const void* device, std::size_t bytes, void* context) = nullptr;
+  void (*from_host)(void* device, const void* host, std::size_t bytes, void* context) = nullptr;
+  void* context = nullptr;
+
+  /// False for an array on the host, which is read and written in place.
+  [[nodiscard]] explicit operator bool() const noexcept { return to_host || from_host; }
 };
 
 /// A view of an array whose element type is known at run time, and which may be in the memory of a device. A load into

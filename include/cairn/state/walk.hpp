@@ -16,7 +16,7 @@
 #include "cairn/state/copies.hpp"
 #include "cairn/state/enum_table.hpp"
 #include "cairn/state/operations.hpp"
-#include "cairn/state/per_rank.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/refuse.hpp"  // IWYU pragma: export
 #include "cairn/state/state.hpp"
 #include "cairn/state/walk_holder.hpp"
@@ -112,9 +112,9 @@ void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
   if (saved == ranks) return w.part(rank_path(rank), &object.value, walk<T>);
   if constexpr (redistributes) {
     const auto values = std::make_shared<std::vector<T>>(saved);
-    walker& copy = w.begin_copy();
-    for (std::uint64_t r = 0; r < saved; ++r) copy.part(rank_path(r), &(*values)[r], walk<T>);
-    const auto answer = copy.end_copy();
+    w.begin_copy();
+    for (std::uint64_t r = 0; r < saved; ++r) w.part(rank_path(r), &(*values)[r], walk<T>);
+    const auto answer = w.end_copy();
     if (answer == copy_answer::drop) return;
     T mine = Redistribute::redistribute(std::move(*values), rank, ranks);
     if (answer == copy_answer::put) object.value = std::move(mine);

@@ -13,7 +13,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/pointer_type.hpp"
-#include "cairn/state/polymorphic.hpp"
+#include "cairn/state/words.hpp"
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 

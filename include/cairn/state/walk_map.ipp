@@ -15,7 +15,8 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
-#include "cairn/state/joined.hpp"
+#include "cairn/state/joined_load.hpp"
+#include "cairn/state/joined_save.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_map.hpp"
 #include "cairn/system/json.hpp"
@@ -171,10 +172,10 @@ void loader::entries(void* map, const entries_operations& how) {
   const auto now = how.entries(map);
   const auto size = sequence(now.size(), {}, false).size;
   const std::shared_ptr<void> keys(how.make_keys(size), how.destroy_keys);
-  loader& copy = begin_copy();
+  begin_copy();
   for (std::uint64_t i = 0; i < size; ++i)
-    copy.entry_part(i, "first", static_cast<std::byte*>(keys.get()) + i * how.key_width, how.walk_key);
-  const auto answer = copy.end_copy();
+    entry_part(i, "first", static_cast<std::byte*>(keys.get()) + i * how.key_width, how.walk_key);
+  const auto answer = end_copy();
   if (answer == copy_answer::drop) return mark_used();
   std::vector<void*> values;
   std::shared_ptr<void> trial;  // in the first walk, has the values that the load will make

@@ -5,7 +5,7 @@
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/category.hpp"
-#include "cairn/state/column_copy.hpp"
+#include "cairn/state/copies.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/operations.hpp"
 

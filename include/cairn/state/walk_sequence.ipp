@@ -36,7 +36,7 @@ size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool
   const auto* const stored = take_entry(structure_entry::kind::size);
   if (!stored || stored->number == size) return {size};
   if (!empty_elements && stored->number > most_objects(false) && stored->number <= most_objects(true) &&
-      !load_.stored.first_below(at_.path)) {
+      !stored_.first_below(at_.path)) {
     reject("has " + std::to_string(stored->number) +
            " objects without members in the checkpoint; leave it out with filter");
     return {};
@@ -47,7 +47,7 @@ size_answer loader::sequence(std::uint64_t size, const size_limits& limits, bool
 }
 
 bool loader::fixed_array(std::uint64_t size) {
-  const auto* const stored = load_.stored.find_entry(path());
+  const auto* const stored = stored_.find_entry(path());
   if (!stored || (stored->what != structure_entry::kind::rows && stored->what != structure_entry::kind::size))
     return true;
   reject("is a container of " + std::to_string(stored->number) + " objects in the checkpoint and an array of " +
@@ -58,15 +58,16 @@ bool loader::fixed_array(std::uint64_t size) {
 void loader::heap(void* object, const heap_operations& how) {
   if (!has_elements()) return;
   if (!how.has_order(object)) return reject(std::string(order_is_null));
-  arrange(object, how);
+  if (!copies_.empty()) return how.arrange(object);
+  if (!in_check_ && prototypes_ == 0) heaps_.push_back({object, how.arrange, std::string(path())});
 }
 
 bool loader::has_elements() const {
-  const auto* const entry = load_.stored.find_entry(path());
+  const auto* const entry = stored_.find_entry(path());
   if (entry && entry->what == structure_entry::kind::size) return entry->number > 0;
-  const std::size_t index = load_.stored.find_leaf(load_.stored.stored_path(path()));
+  const std::size_t index = stored_.find_leaf(stored_.stored_path(path()));
   const stored_leaf* const found =
-      index != catalog::npos ? &load_.stored.contents().leaves[index] : load_.stored.first_below(at_.path);
+      index != catalog::npos ? &stored_.contents().leaves[index] : stored_.first_below(at_.path);
   return found && (found->shape.empty() || found->shape.front() > 0);
 }
 

@@ -13,7 +13,7 @@
 #include "cairn/state/flat.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/stored_parts.hpp"
-#include "cairn/state/type_id.hpp"
+#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/walk_object.hpp"
 #include "cairn/state/walker.hpp"
 

@@ -24,12 +24,12 @@ void stored_parts::read(std::string_view name, void* part, void (*walk)(detail::
   if (failure_) std::rethrow_exception(failure_);
   if (stopped_) throw detail::load_stopped();
   try {
-    detail::walker& copy = walker_->begin_copy();
+    walker_->begin_copy();
     if (is_column_)
-      copy.packed_rows(name, part, width, walk);
+      walker_->packed_rows(name, part, width, walk);
     else
-      copy.part(name, part, walk);
-    if (copy.end_copy() != detail::copy_answer::drop) return;
+      walker_->part(name, part, walk);
+    if (walker_->end_copy() != detail::copy_answer::drop) return;
   } catch (...) {
     failure_ = std::current_exception();
     throw;
@@ -66,12 +66,12 @@ void describer::versioned(void* object, const version_operations& how) {
 }
 
 const structure_entry* loader::take_entry_if_stored(structure_entry::kind kind) {
-  return load_.stored.find_entry(path()) ? take_entry(kind) : nullptr;
+  return stored_.find_entry(path()) ? take_entry(kind) : nullptr;
 }
 
 void loader::note_removed(std::span<const change> changes) {
   for (const change& each : changes)
-    if (each.what == change::kind::removed) with_name(each.name, [&] { load_.removed.push_back(at_.path); });
+    if (each.what == change::kind::removed) with_name(each.name, [&] { removed_.push_back(at_.path); });
 }
 
 void loader::changed_members(const object_members& of, std::span<const change> changes) {
@@ -93,7 +93,7 @@ void loader::changed_members(const object_members& of, std::span<const change> c
 
 std::string_view loader::stored_name(std::string_view name, std::span<const change> changes) {
   const auto is_stored = [&](std::string_view part) {
-    return with_name(part, [&] { return load_.stored.is_stored(path()); });
+    return with_name(part, [&] { return stored_.is_stored(path()); });
   };
   bool may_be_missing = false;
   std::string_view former;
@@ -115,7 +115,7 @@ std::string_view loader::stored_name(std::string_view name, std::span<const chan
 void loader::versioned(void* object, const version_operations& how) {
   const std::uint64_t stored = with_name("@version", [&]() -> std::uint64_t {
     if (const auto* const entry = take_entry_if_stored(structure_entry::kind::version)) return entry->number;
-    return load_.stored.contents().has_structure ? 0 : how.version;
+    return stored_.contents().has_structure ? 0 : how.version;
   });
   if (stored > how.version)
     return reject("has version " + std::to_string(stored) + " in the checkpoint, which is newer than version " +
@@ -145,10 +145,10 @@ void loader::migrate(void* object, const version_operations& how) {
     object = trial.get();
     at_.strides = packed_strides(at_.shape, how.width);
   }
-  loader& copy = begin_copy();
-  copy.run_migration(object, how, rows);
+  begin_copy();
+  run_migration(object, how, rows);
   at_.strides = strides;
-  if (copy.end_copy() == copy_answer::drop) keep_whole();
+  if (end_copy() == copy_answer::drop) keep_whole();
 }
 
 void loader::run_migration(void* object, const version_operations& how, std::uint64_t rows) {

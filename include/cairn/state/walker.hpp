@@ -15,11 +15,10 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/device_copies.hpp"
-#include "cairn/state/operations.hpp"
-#include "cairn/state/per_rank.hpp"
-#include "cairn/state/pointer_type.hpp"
 #include "cairn/state/tensor_view.hpp"
+#include "cairn/state/operations.hpp"
+#include "cairn/state/words.hpp"
+#include "cairn/state/pointer_type.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -91,9 +90,9 @@ enum class copy_answer {
 };
 
 /// Each type has one walk function, for all purposes. It passes the parts of an object to the walker and acts on the
-/// answers, which are about the current object. The purposes are derived classes: `describer` saves; `checker` compares
-/// with a checkpoint, in the first walk of a load, and changes nothing; `applier` changes the object, in the second
-/// one. The answers of this class walk all that an object has.
+/// answers, which are about the current object. The purposes are derived classes: `describer` saves; `loader` compares
+/// with a checkpoint and changes nothing, in its first walk, and changes the object, in its second one. The answers of
+/// this class walk all that an object has.
 class walker {
  public:
   walker(const walker&) = delete;
@@ -204,8 +203,8 @@ class walker {
 
   virtual void copy(void* object, const copy_operations& how) = 0;
 
-  /// The walker for a private copy of the current object. A load fills it at once, then asks the walker for `end_copy`.
-  [[nodiscard]] virtual walker& begin_copy() { return *this; }
+  /// Until `end_copy` the walk is in a private copy of the current object, which a load fills at once.
+  virtual void begin_copy() {}
   [[nodiscard]] virtual copy_answer end_copy() { return copy_answer::drop; }
 
   /// Between these two calls a save is in objects that exist only for the moment: the bytes of their leaves are copied.

@@ -11,7 +11,6 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/device_copies.hpp"
 #include "cairn/state/tensor_view.hpp"
 
 namespace cairn::inline v0_1 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions of checker.hpp.
+// Definitions of loader.hpp for the check: what does not fit, what is missing, and what the load does with memory of
+// the state.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +11,13 @@
 
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/state/load_plan.hpp"
 #include "cairn/state/fetched_leaves.hpp"
+#include "cairn/state/loader.hpp"
 #include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-void checker::add(memory_view view, const device_copies* device) {
+void loader::check_array(const memory_view& view, const device_copies* device) {
   const std::size_t index = match_leaf(view);
   if (prototypes_ == 0 && !device && view.memory && view.bytes() > 0) {
     const auto [first, last] = address_range(view);
@@ -26,46 +27,37 @@ void checker::add(memory_view view, const device_copies* device) {
     regions_.insert_or_assign(index, box{at_.place->first, view.shape});
     return;
   }
-  if (index == catalog::npos || prototypes_ > 0 || is_reshaped(load_.stored.contents().leaves[index], view.shape))
-    return;
+  if (index == catalog::npos || prototypes_ > 0 || is_reshaped(stored_.contents().leaves[index], view.shape)) return;
   arrays_.add(view, device, index);
 }
 
-std::size_t checker::match_leaf(const memory_view& view) {
-  const std::string stored = load_.stored.stored_path(path());
-  const std::size_t index = load_.stored.use_leaf(stored);
-  const bool is_accepted = load_.stored.accepts(stored);
+std::size_t loader::check_leaf(const memory_view& view) {
+  const std::string stored = stored_.stored_path(path());
+  const std::size_t index = stored_.use_leaf(stored);
+  const bool is_accepted = stored_.accepts(stored);
   if (is_accepted && index == catalog::npos) {
     missing();
     return catalog::npos;
   }
-  if (!is_accepted || !fits(load_.stored.contents().leaves[index], stored, view)) {
-    ++load_.left_out;
+  if (!is_accepted || !fits(stored_.contents().leaves[index], stored, view)) {
+    ++left_out_;
     return catalog::npos;
   }
-  if (!load_.early.empty())
+  if (!early_.empty())
     for (std::string_view outer = stored; !outer.empty(); outer = outer_path(outer))
-      if (const auto first = load_.early.find(outer); first != load_.early.end() && !is_within(at_.path, first->second))
+      if (const auto first = early_.find(outer); first != early_.end() && !is_within(at_.path, first->second))
         record(path(), only_pointers_share(first->second));
   report_.loaded.push_back(stored);
-  if (load_.stored.contents().leaves[index].type != view.type) report_.converted.push_back(stored);
-  if (is_reshaped(load_.stored.contents().leaves[index], view.shape)) {
+  if (stored_.contents().leaves[index].type != view.type) report_.converted.push_back(stored);
+  if (is_reshaped(stored_.contents().leaves[index], view.shape)) {
     report_.reshaped.push_back(stored);
-    ++load_.kept;
+    ++kept_;
   }
   check_values(index, view);
   return index;
 }
 
-shared_answer checker::shared(const found_object& found, const std::shared_ptr<void>& object) {
-  if (found.by->is_const && object && prototypes_ == 0 && load_.const_objects.insert(object.get()).second)
-    load_.is_const_written = load_.is_const_written || load_.filled_objects.contains(object.get());
-  auto answer = loader::shared(found, object);
-  answer.same = nullptr;
-  return answer;
-}
-
-void checker::add_problem(const std::string& problem) {
+void loader::add_problem(const std::string& problem) {
   constexpr std::size_t shown = 8, most_bytes = 480;
   if (problems_.size() < shown)
     problems_.push_back(cut(problem, most_bytes));
@@ -73,22 +65,22 @@ void checker::add_problem(const std::string& problem) {
     ++more_problems_;
 }
 
-void checker::record(std::string_view path, const std::string& problem) {
+void loader::record(std::string_view path, const std::string& problem) {
+  if (!in_check_)
+    fail(errc::mismatch,
+         {path, " ", problem, "; the check of the load did not find that, so the state may have changed in part"});
   add_problem(std::string(path) + ' ' + problem);
-  ++load_.left_out;
+  ++left_out_;
 }
 
-loader& checker::begin_copy() {
-  std::ranges::transform(array_lists(), before_copy_.begin(), [](const auto* list) { return list->size(); });
-  return copies_.begin_copy();
+void loader::keep_default() {
+  if (!in_check_) return;
+  ++kept_;
+  defaulted_.emplace_back(path());
 }
 
-void checker::drop_copy() {
-  const auto lists = array_lists();
-  for (std::size_t i = 0; i < lists.size(); ++i) lists[i]->resize(before_copy_[i]);
-}
-
-void checker::note_owner(const void* object, const void* type, const void* content) {
+void loader::note_owner(const void* object, const void* type, const void* content) {
+  if (!checks()) return;
   owner_ = {object, type, content};
   if (prototypes_ > 0) return;
   auto& paths = owners_[owner_];
@@ -106,8 +98,8 @@ void checker::note_owner(const void* object, const void* type, const void* conte
   for (std::size_t i = 0; i + 1 < paths.size(); ++i) check_tie(paths[i], tied_);
 }
 
-void checker::check_tie(const std::string& other, const std::string& path) {
-  const stored_state& stored = load_.stored;
+void loader::check_tie(const std::string& other, const std::string& path) {
+  const stored_state& stored = stored_;
   if (stored.selects(other) && stored.selects(path) && stored.conflict(other, path))
     record(path, "is the object at " + other +
                      " in the state, and another one in the checkpoint; leave one of them out with filter");
@@ -125,9 +117,10 @@ inline std::string what_is_stored(const structure_entry* holder, std::string_vie
          " objects in the checkpoint and one object in the state; leave it out with filter";
 }
 
-void checker::missing() {
-  ++load_.left_out;
-  stored_state& stored = load_.stored;
+void loader::missing() {
+  ++left_out_;
+  if (!in_check_) return;
+  stored_state& stored = stored_;
   const std::string_view holder = stored.find_holder(path());
   const std::string_view outer_object = holder.empty() ? stored.find_array(path()) : holder;
   const std::string at(outer_object.empty() ? path() : outer_object);
@@ -142,39 +135,45 @@ void checker::missing() {
   stored.use_all(at);
 }
 
-void checker::keep_whole() {
-  load_.kept_whole.insert(at_.path);
+void loader::keep_whole() {
+  if (!in_check_)
+    record(path(),
+           "has read other parts than in the check of the load, which ran its cairn_migrate or cereal function on a "
+           "new object");
+  kept_whole_.insert(at_.path);
   mark_used();
-  if (load_.stored.selects_some(at_.path))
+  if (stored_.selects_some(at_.path))
     reject("can only be loaded as a whole; let the filter select all of it, or nothing");
 }
 
-bool checker::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
-  if (from > 0 && prototypes_ == 0) report_.resized.emplace_back(path());
+bool loader::note_resize(std::uint64_t from, std::uint64_t to, std::size_t width) {
+  if (!in_check_) return true;
+  const unsigned prototypes = copies_.empty() ? prototypes_ : copies_.front().prototypes;
+  if (from > 0 && prototypes == 0) report_.resized.emplace_back(path());
   require_memory(from, to, width);
-  return false;
+  return !checks();
 }
 
-void checker::note_freed(const void* memory, std::uint64_t bytes) {
-  if (prototypes_ == 0) freed_.add(memory, bytes, owner_, at_.path);
+void loader::note_freed(const void* memory, std::uint64_t bytes) {
+  if (checks() && prototypes_ == 0) freed_.add(memory, bytes, owner_, at_.path);
 }
 
-void checker::note_destroyed(void* object, walk_function walk) {
-  if (prototypes_ == 0) freed_.add_object(object, walk, at_, owner_);
+void loader::note_destroyed(void* object, walk_function walk) {
+  if (checks() && prototypes_ == 0) freed_.add_object(object, walk, at_, owner_);
 }
 
-void checker::note_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk) {
-  if (prototypes_ == 0) freed_.add_shared(object, pointer, walk, owner_, at_.path);
+void loader::note_dropped(const std::shared_ptr<void>& object, const void* pointer, walk_function walk) {
+  if (checks() && prototypes_ == 0) freed_.add_shared(object, pointer, walk, owner_, at_.path);
 }
 
-void checker::note_put(void* object, const void* copy, const copy_operations& how) {
-  if (prototypes_ == 0 && how.for_each_freed)
+void loader::note_put(void* object, const void* copy, const copy_operations& how) {
+  if (checks() && prototypes_ == 0 && how.for_each_freed)
     how.for_each_freed(object, copy, this, [](void* self, const void* memory, std::size_t bytes) {
-      static_cast<checker*>(self)->note_freed(memory, bytes);
+      static_cast<loader*>(self)->note_freed(memory, bytes);
     });
 }
 
-void checker::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {
+void loader::require_memory(std::uint64_t from, std::uint64_t to, std::size_t width) {
   if (to <= from || width == 0) return;
   constexpr auto most = std::numeric_limits<std::uint64_t>::max();
   growing_ = to > (most - growing_) / width ? most : growing_ + to * width;
@@ -190,19 +189,18 @@ inline void remove_repeats(std::vector<std::string>& paths) {
   std::erase_if(paths, [&](const std::string& path) { return !seen.insert(path).second; });
 }
 
-void checker::finish() {
+void loader::finish_check() {
   for (const auto& [of, part] : freed_.find(at_, owners_))
     record(part, "refers to elements of " + (of.empty() ? "value" : of) +
                      ", which the load destroys or moves; give that the checkpoint's structure before the load");
-  for (const auto& [first, second] : arrays_.find_conflicts(load_.fetched, load_.stored.contents()))
+  for (const auto& [first, second] : arrays_.find_conflicts(fetched_, stored_.contents()))
     add_problem(first + " and " + second +
                 " share memory in the state but differ in the checkpoint; leave one of them out with filter");
-  if (load_.stored.is_repeated())
+  if (stored_.is_repeated())
     for (auto* const list : array_lists()) remove_repeats(*list);
-  for (const auto& path : load_.removed) load_.stored.use_all(path);
-  report_.unexpected = load_.stored.unexpected();
-  report_.replaced = load_.replaced;
-  const bool differ = load_.stored.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
+  for (const auto& path : removed_) stored_.use_all(path);
+  report_.unexpected = stored_.unexpected();
+  const bool differ = stored_.options().strict && report_.missing.size() + report_.unexpected.size() > 0;
   if (differ) {
     for (const auto& path : report_.missing) add_problem(path + " is missing in the checkpoint");
     for (const auto& path : report_.unexpected) add_problem(path + " is in the checkpoint but not in the state");
@@ -219,7 +217,7 @@ void checker::finish() {
         differ ? "; load with strict = false to leave out what only one side has" : ""});
 }
 
-bool checker::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
+bool loader::fits(const stored_leaf& stored, const std::string& path, const memory_view& view) {
   if (at_.place && (stored.shape != at_.place->whole || stored.type != view.type)) {
     add_problem(sentence({path, " is ", name(stored.type), to_string(stored.shape), " in the checkpoint and a box of ",
                           name(view.type), to_string(at_.place->whole),
@@ -238,20 +236,20 @@ bool checker::fits(const stored_leaf& stored, const std::string& path, const mem
     add(" has shape ", to_string(stored.shape),
         to_string(view.shape) + " in the state" + (refusal.empty() ? "" : "; " + refusal),
         cannot_have ? "" : reshaping_advice(stored.shape, view.shape));
-  const bool convertible = is_convertible(stored.type, view.type, load_.stored.options().convert);
+  const bool convertible = is_convertible(stored.type, view.type, stored_.options().convert);
   if (!convertible)
     add(" is ", std::string(name(stored.type)), std::string(name(view.type)) + " in the state",
         conversion_advice(stored.type, view.type));
   return same_shape && convertible;
 }
 
-void checker::check_values(std::size_t index, const memory_view& view) const {
-  const catalog& from = load_.stored.contents();
+void loader::check_values(std::size_t index, const memory_view& view) {
+  const catalog& from = stored_.contents();
   const stored_leaf& stored = from.leaves[index];
   const bool may_not_fit = !is_floating(view.type) && !is_widening(stored.type, view.type);
   if (view.type != dtype::boolean && !may_not_fit) return;
   std::vector<std::byte> values(element_count(stored.shape) * size_of(view.type));
-  fetch_leaf(load_.fetched, from, index, {view.type, stored.shape, values.data(), {}});
+  fetch_leaf(fetched_, from, index, {view.type, stored.shape, values.data(), {}});
   if (view.type != dtype::boolean) return;
   for (const std::byte value : values)
     if (std::to_integer<unsigned>(value) > 1)
