@@ -9,6 +9,7 @@ export OMPI_MCA_rmaps_base_oversubscribe=1  # mpiexec --oversubscribe, which oth
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
+export OMPI_MCA_orte_tmpdir_base=$work  # of two jobs that make the default one at once, one fails
 
 die() { echo "FAILED: $*"; [[ -f log ]] && tail -n 20 log; exit 1; }
 state_of() { sed -n 's/^state //p' log; }

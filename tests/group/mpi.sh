@@ -6,6 +6,9 @@ scenario=$1 folder=$2 program=$3
 start=("${@:4}")
 export UCX_LOG_LEVEL=error  # MPICH says that messages of a lost rank were not received
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+OMPI_MCA_orte_tmpdir_base=$(mktemp -d)  # of two jobs that make the default one at once, one fails
+export OMPI_MCA_orte_tmpdir_base
+trap 'rm -rf "$OMPI_MCA_orte_tmpdir_base"' EXIT
 run() {
   local ranks=$1
   shift
