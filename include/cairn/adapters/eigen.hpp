@@ -59,11 +59,19 @@ template <eigen_in_memory Object>
     return eigen_view(object.data(), {rows, cols}, {object.innerStride(), object.outerStride()});
 }
 
-/// For a view of fixed size.
-template <eigen_in_memory View>
-struct eigen_view_adapter {
-  [[nodiscard]] static auto view(View& object) { return eigen_matrix_view(object); }
-};
+/// The views that have an adapter: of a matrix, of a part of one, or of other memory.
+template <class T>
+inline constexpr bool is_eigen_view = false;
+template <class Plain, int Options, class Stride>
+inline constexpr bool is_eigen_view<Eigen::Map<Plain, Options, Stride>> = true;
+template <class Plain, int Options, class Stride>
+inline constexpr bool is_eigen_view<Eigen::Ref<Plain, Options, Stride>> = true;
+template <class Matrix, int Rows, int Cols, bool InnerPanel>
+inline constexpr bool is_eigen_view<Eigen::Block<Matrix, Rows, Cols, InnerPanel>> = true;
+template <class Vector, int Size>
+inline constexpr bool is_eigen_view<Eigen::VectorBlock<Vector, Size>> = true;
+template <eigen_dense Matrix, int Index>  // Eigen tells a wrong stride for diagonals of views
+inline constexpr bool is_eigen_view<Eigen::Diagonal<Matrix, Index>> = true;
 
 }  // namespace detail
 
@@ -96,27 +104,13 @@ struct adapter<Dense> {
   }
 };
 
-/// Views of a matrix, of a part of one, or of other memory: saved from that memory and loaded into it. The shape cannot
-/// change: another one is errc::mismatch.
-template <class Plain, int Options, class Stride>
-requires(detail::eigen_in_memory<Eigen::Map<Plain, Options, Stride>>)
-struct adapter<Eigen::Map<Plain, Options, Stride>> : detail::eigen_view_adapter<Eigen::Map<Plain, Options, Stride>> {};
-
-template <class Plain, int Options, class Stride>
-struct adapter<Eigen::Ref<Plain, Options, Stride>> : detail::eigen_view_adapter<Eigen::Ref<Plain, Options, Stride>> {};
-
-template <class Matrix, int Rows, int Cols, bool InnerPanel>
-requires(detail::eigen_in_memory<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>)
-struct adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>
-    : detail::eigen_view_adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>> {};
-
-template <class Vector, int Size>
-requires(detail::eigen_in_memory<Eigen::VectorBlock<Vector, Size>>)
-struct adapter<Eigen::VectorBlock<Vector, Size>> : detail::eigen_view_adapter<Eigen::VectorBlock<Vector, Size>> {};
-
-/// The diagonal of a matrix, or another one of it. (Eigen tells a wrong stride for diagonals of views.)
-template <detail::eigen_dense Matrix, int Index>
-struct adapter<Eigen::Diagonal<Matrix, Index>> : detail::eigen_view_adapter<Eigen::Diagonal<Matrix, Index>> {};
+/// A view is saved from the memory that it is of, and loaded into it. The shape cannot change: another one is
+/// errc::mismatch.
+template <detail::eigen_in_memory View>
+requires detail::is_eigen_view<View>
+struct adapter<View> {
+  [[nodiscard]] static auto view(View& object) { return detail::eigen_matrix_view(object); }
+};
 
 /// A diagonal matrix is its diagonal, [n].
 template <class Scalar, int Size, int MaxSize>
