@@ -66,7 +66,7 @@ PUBLIC = {
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "estimator", "every", "mtbf"},
-    "adapters": {"armadillo", "boost_multi_array", "cereal", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch", "torch/data", "torch/module", "torch/optimizer", "torch/optimizer_parts", "torch/tensor"},
+    "adapters": {"armadillo", "boost_multi_array", "cereal", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch"},
     "chain": {"options"},
     "group": {"base"},
 }
