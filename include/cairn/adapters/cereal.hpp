@@ -14,7 +14,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/aggregate.hpp"

@@ -7,7 +7,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/box.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/load_plan.hpp"

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/convert.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/reshape.hpp"
