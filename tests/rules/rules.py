@@ -61,8 +61,8 @@ FOR_ALL = {"version.hpp"}
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
-    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape"},
-    "state": {"adapter", "any_state", "base", "changes", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
+    "core": {"dtype", "encoding", "error", "float_types", "leaf", "policy_memory"},
+    "state": {"adapter", "any_state", "base", "changes", "convert", "describe", "device_copies", "enum_names", "field_list", "per_rank", "polymorphic", "reshape", "sharded", "skip", "state", "stored_parts", "tensor_view", "walk_versioned"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "estimator", "every", "mtbf"},

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The definitions of core/ and state/.
-#include "cairn/core/convert.ipp"
 #include "cairn/core/error.ipp"
-#include "cairn/core/reshape.ipp"
 #include "cairn/core/strided.ipp"
 #include "cairn/state/archived.ipp"
 #include "cairn/state/checker.ipp"
+#include "cairn/state/convert.ipp"
 #include "cairn/state/copies.ipp"
 #include "cairn/state/describer.ipp"
 #include "cairn/state/enum_table.ipp"
@@ -15,6 +14,7 @@
 #include "cairn/state/loader.ipp"
 #include "cairn/state/overlaps.ipp"
 #include "cairn/state/random.ipp"
+#include "cairn/state/reshape.ipp"
 #include "cairn/state/state.ipp"
 #include "cairn/state/stored_state.ipp"
 #include "cairn/state/tied_arrays.ipp"

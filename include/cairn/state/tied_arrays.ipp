@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/convert.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/reshape.hpp"
+#include "cairn/state/reshape.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/host_buffer.hpp"
