@@ -12,12 +12,11 @@ from pathlib import Path
 
 # Public headers that docs/reference.md does not show: parts of those that it shows, and what only the library's own headers use.
 INNER = {
-    "adapters/armadillo.hpp", "adapters/boost_multi_array.hpp", "adapters/cereal/archives.hpp", "adapters/eigen.hpp", "adapters/eigen/geometry.hpp", "adapters/eigen/sparse.hpp",
-    "adapters/eigen/tensor.hpp", "adapters/torch/data.hpp", "adapters/torch/module.hpp", "adapters/torch/optimizer.hpp",
-    "adapters/torch/optimizer_parts.hpp", "adapters/torch/tensor.hpp",  # specialisations of cairn::adapter; docs/types.md and adapters.md describe them
+    "adapters/armadillo.hpp", "adapters/boost_multi_array.hpp", "adapters/cereal.hpp", "adapters/eigen.hpp", "adapters/eigen/geometry.hpp", "adapters/eigen/sparse.hpp",
+    "adapters/eigen/tensor.hpp", "adapters/torch.hpp",  # specialisations of cairn::adapter; docs/types.md and adapters.md describe them
     "cairn.hpp", "fields.hpp",  # include others
-    "core/convert.hpp", "core/leaf.hpp", "core/reshape.hpp", "encode/code_tables.hpp",
-    "state/any_state.hpp", "state/base.hpp", "state/describe.hpp", "state/walk_versioned.hpp",
+    "core/leaf.hpp", "encode/code_tables.hpp",
+    "state/any_state.hpp", "state/base.hpp", "state/convert.hpp", "state/describe.hpp", "state/reshape.hpp", "state/walk_versioned.hpp",
     "store/naming.hpp",
     "plan/partition.hpp",
     "schedule/fits/fit.hpp", "schedule/fits/loss_window.hpp", "schedule/means.hpp", "schedule/observed_run.hpp",

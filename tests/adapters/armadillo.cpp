@@ -137,7 +137,7 @@ TEST_CASE("armadillo: sparse matrices come back; arrays that are none do not") {
   tests::kept(empty).load(fresh);
   CHECK(fresh.n_elem == 0);
 
-  using compressed = cairn::detail::armadillo_compressed<double>;
+  using compressed = cairn::detail::compressed_matrix<double, arma::uword>;
   for (const compressed& wrong :
        {compressed{{2, 2}, false, {0, 1}, {0}, {1}}, compressed{{2, 2}, false, {0, 1, 2}, {0, 2}, {1, 2}},
         compressed{{2, 2}, false, {0, 2, 2}, {1, 0}, {1, 2}}, compressed{{2, 2}, false, {0, 2, 1}, {0, 1}, {1, 2}},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/core/error.hpp"
-#include "cairn/core/as_error.hpp"
 
 #include "catch.hpp"
 #include "store/sample.hpp"

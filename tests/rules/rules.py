@@ -61,12 +61,12 @@ FOR_ALL = {"version.hpp"}
 # The headers in folders that define names for users, in `namespace cairn` itself: what the headers at the top show, and what users extend.
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
-    "core": {"convert", "dtype", "encoding", "error", "float_types", "leaf", "policy_memory", "reshape"},
-    "state": {"adapter", "any_state", "base", "describe", "sharded", "state", "stored_parts", "tensor_view", "walk_versioned", "words"},
+    "core": {"dtype", "encoding", "error", "float_types", "leaf", "policy_memory"},
+    "state": {"adapter", "any_state", "base", "convert", "describe", "reshape", "sharded", "state", "stored_parts", "tensor_view", "walk_versioned", "words"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "estimator", "every", "mtbf"},
-    "adapters": {"armadillo", "boost_multi_array", "cereal", "cereal/archives", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch", "torch/data", "torch/module", "torch/optimizer", "torch/optimizer_parts", "torch/tensor"},
+    "adapters": {"armadillo", "boost_multi_array", "cereal", "eigen", "eigen/geometry", "eigen/sparse", "eigen/tensor", "torch"},
     "chain": {"options"},
     "group": {"base"},
 }

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-#include "cairn/core/record_columns.hpp"
+#include "cairn/plan/record_columns.hpp"
 #include "cairn/plan/partition.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/state/describe.hpp"

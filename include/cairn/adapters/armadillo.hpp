@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <armadillo>
-#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
-#include <vector>
+#include <utility>
 
+#include "cairn/adapters/compressed.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/adapter.hpp"
@@ -28,21 +26,6 @@ concept armadillo_dense = requires { typename T::elem_type; } &&
                           (std::derived_from<T, arma::Mat<typename T::elem_type>> ||
                            std::derived_from<T, arma::Cube<typename T::elem_type>>) &&
                           type_name_view<T>().starts_with("arma::");
-
-/// A compressed matrix; the names are those of scipy.sparse. Elements indptr[i] to indptr[i + 1] of `indices` and
-/// `data` are the rows and the values of column i. `row_major`: false.
-template <class Scalar>
-struct armadillo_compressed {
-  std::array<std::uint64_t, 2> shape{};
-  bool row_major = false;
-  std::vector<arma::uword> indptr;
-  std::vector<arma::uword> indices;
-  std::vector<Scalar> data;
-};
-
-[[nodiscard]] constexpr bool armadillo_can_be(std::uint64_t n) noexcept {
-  return n <= (std::numeric_limits<arma::uword>::max)();
-}
 
 }  // namespace detail
 
@@ -69,8 +52,8 @@ struct adapter<Dense> {
 
   [[nodiscard]] static bool can_be(const Dense& object, const extents& shape) {
     const extents now = shape_of(object);
-    return object.mem_state < 2 ? shape.size() == now.size() && std::ranges::all_of(shape, detail::armadillo_can_be)
-                                : shape == now;
+    const auto fits = [](std::uint64_t n) { return std::in_range<arma::uword>(n); };
+    return object.mem_state < 2 ? shape.size() == now.size() && std::ranges::all_of(shape, fits) : shape == now;
   }
 
   /// Resizes `object`; its values are then unspecified.
@@ -99,7 +82,7 @@ struct adapter<Dense> {
 /// for Eigen. errc::mismatch in a load, before anything is changed: the arrays are not of a matrix stored by columns.
 template <class Scalar>
 struct adapter<arma::SpMat<Scalar>> {
-  using compressed = detail::armadillo_compressed<Scalar>;
+  using compressed = detail::compressed_matrix<Scalar, arma::uword>;
 
   [[nodiscard]] static compressed get(const arma::SpMat<Scalar>& object) {
     object.sync();  // the elements that were set one by one are in a cache
@@ -111,21 +94,13 @@ struct adapter<arma::SpMat<Scalar>> {
   }
 
   static void set(arma::SpMat<Scalar>& object, const compressed& stored) {
-    const auto [rows, columns] = stored.shape;
-    bool fits = !stored.row_major && detail::armadillo_can_be(rows) && columns < stored.indptr.size() &&
-                stored.indptr.size() == columns + 1 && stored.indptr.front() == 0 &&
-                stored.indptr.back() == stored.indices.size() && stored.indices.size() == stored.data.size() &&
-                std::is_sorted(stored.indptr.begin(), stored.indptr.end());
-    for (std::size_t column = 0; fits && column < columns; ++column)
-      for (std::size_t i = stored.indptr[column]; fits && i < stored.indptr[column + 1]; ++i)
-        fits = stored.indices[i] < rows && (i == stored.indptr[column] || stored.indices[i - 1] < stored.indices[i]);
-    if (!fits)
+    if (stored.row_major || !detail::is_matrix(stored))
       fail(errc::mismatch,
            {"has arrays in the checkpoint that are not those of a sparse matrix that is stored by columns; "
             "leave it out with filter"});
     object = arma::SpMat<Scalar>(arma::Col<arma::uword>(stored.indices), arma::Col<arma::uword>(stored.indptr),
-                                 arma::Col<Scalar>(stored.data), static_cast<arma::uword>(rows),
-                                 static_cast<arma::uword>(columns));
+                                 arma::Col<Scalar>(stored.data), static_cast<arma::uword>(stored.shape[0]),
+                                 static_cast<arma::uword>(stored.shape[1]));
   }
 };
 

@@ -22,43 +22,35 @@
 
 namespace cairn::inline v0_1 {
 
-namespace detail {
-
-template <class Array>
-[[nodiscard]] auto multi_array_view(Array& array) {
-  extents shape;
-  std::vector<std::int64_t> strides;
-  auto* first = array.num_elements() > 0 ? array.origin() : array.data();
-  for (std::size_t d = 0; d < Array::dimensionality; ++d) {
-    shape.push_back(array.shape()[d]);
-    strides.push_back(array.strides()[d]);
-    if (array.num_elements() > 0) first += array.index_bases()[d] * array.strides()[d];
+/// A view of memory: saved from it and loaded into it. The shape is that of the array, in any storage order and with
+/// any index bases. Another shape is errc::mismatch.
+template <class Element, std::size_t Dimensions>
+struct adapter<boost::multi_array_ref<Element, Dimensions>> {
+  [[nodiscard]] static auto view(boost::multi_array_ref<Element, Dimensions>& array) {
+    extents shape;
+    std::vector<std::int64_t> strides;
+    auto* first = array.num_elements() > 0 ? array.origin() : array.data();
+    for (std::size_t d = 0; d < Dimensions; ++d) {
+      shape.push_back(array.shape()[d]);
+      strides.push_back(array.strides()[d]);
+      if (array.num_elements() > 0) first += array.index_bases()[d] * array.strides()[d];
+    }
+    return tensor_view(first, std::move(shape), std::move(strides));
   }
-  return tensor_view(first, std::move(shape), std::move(strides));
-}
+};
 
-}  // namespace detail
-
-/// The shape is that of the array, in any storage order and with any index bases, which a load keeps. A load resizes it
-/// as `reshaping` says. errc::mismatch, before anything is changed: another number of dimensions.
+/// A load resizes it as `reshaping` says, and keeps its storage order and index bases. errc::mismatch, before anything
+/// is changed: another number of dimensions.
 template <class Element, std::size_t Dimensions, class Allocator>
-struct adapter<boost::multi_array<Element, Dimensions, Allocator>> {
+struct adapter<boost::multi_array<Element, Dimensions, Allocator>>
+    : adapter<boost::multi_array_ref<Element, Dimensions>> {
   using array = boost::multi_array<Element, Dimensions, Allocator>;
 
-  [[nodiscard]] static auto view(array& object) { return detail::multi_array_view(object); }
   static void resize(array& object, const extents& shape) {
     const std::vector<typename array::index> bases(object.index_bases(), object.index_bases() + Dimensions);
     object.resize(shape);
     object.reindex(bases);
   }
-};
-
-/// A view of memory: saved from it and loaded into it. Another shape is errc::mismatch.
-template <class Element, std::size_t Dimensions>
-struct adapter<boost::multi_array_ref<Element, Dimensions>> {
-  using array = boost::multi_array_ref<Element, Dimensions>;
-
-  [[nodiscard]] static auto view(array& object) { return detail::multi_array_view(object); }
 };
 
 }  // namespace cairn::inline v0_1

@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -22,18 +21,18 @@ namespace detail {
 template <class T>
 concept eigen_dense = std::derived_from<T, Eigen::PlainObjectBase<T>>;
 
-/// A view of memory, of fixed size.
+/// A matrix, or a view of a matrix or of other memory.
 template <class T>
-concept eigen_map = requires(T& view) {
-  view.data();
-  view.innerStride();
-  view.outerStride();
+concept eigen_in_memory = requires(T& object) {
+  object.data();
+  object.innerStride();
+  object.outerStride();
 };
 
 /// Whether a dimension can be `n`, if it is fixed to `size` and at most `most`; Eigen::Dynamic means no such limit.
 [[nodiscard]] constexpr bool eigen_can_be(std::uint64_t n, Eigen::Index size, Eigen::Index most) noexcept {
   if (size != Eigen::Dynamic) return n == static_cast<std::uint64_t>(size);
-  return n <= static_cast<std::uint64_t>(most == Eigen::Dynamic ? (std::numeric_limits<Eigen::Index>::max)() : most);
+  return std::in_range<Eigen::Index>(n) && (most == Eigen::Dynamic || n <= static_cast<std::uint64_t>(most));
 }
 
 /// Eigen's two-byte floats have Cairn's format, in a type of their own.
@@ -47,38 +46,41 @@ template <class Scalar>
     return tensor_view<Scalar>(memory, std::move(shape), std::move(strides));
 }
 
-template <eigen_map Map>
-struct eigen_map_adapter {
-  [[nodiscard]] static auto view(Map& map) {
-    const auto rows = static_cast<std::uint64_t>(map.rows()), cols = static_cast<std::uint64_t>(map.cols());
-    if constexpr (Map::IsVectorAtCompileTime)
-      return eigen_view(map.data(), {rows * cols}, {map.innerStride()});
-    else if constexpr (Map::IsRowMajor)
-      return eigen_view(map.data(), {rows, cols}, {map.outerStride(), map.innerStride()});
-    else
-      return eigen_view(map.data(), {rows, cols}, {map.innerStride(), map.outerStride()});
-  }
-};
+/// The shape is [rows, cols] in either storage order, so that a column-major matrix loads into a row-major one; a
+/// vector is [n].
+template <eigen_in_memory Object>
+[[nodiscard]] auto eigen_matrix_view(Object& object) {
+  const auto rows = static_cast<std::uint64_t>(object.rows()), cols = static_cast<std::uint64_t>(object.cols());
+  if constexpr (Object::IsVectorAtCompileTime)
+    return eigen_view(object.data(), {rows * cols}, {object.innerStride()});
+  else if constexpr (Object::IsRowMajor)
+    return eigen_view(object.data(), {rows, cols}, {object.outerStride(), object.innerStride()});
+  else
+    return eigen_view(object.data(), {rows, cols}, {object.innerStride(), object.outerStride()});
+}
+
+/// The views that have an adapter: of a matrix, of a part of one, or of other memory.
+template <class T>
+inline constexpr bool is_eigen_view = false;
+template <class Plain, int Options, class Stride>
+inline constexpr bool is_eigen_view<Eigen::Map<Plain, Options, Stride>> = true;
+template <class Plain, int Options, class Stride>
+inline constexpr bool is_eigen_view<Eigen::Ref<Plain, Options, Stride>> = true;
+template <class Matrix, int Rows, int Cols, bool InnerPanel>
+inline constexpr bool is_eigen_view<Eigen::Block<Matrix, Rows, Cols, InnerPanel>> = true;
+template <class Vector, int Size>
+inline constexpr bool is_eigen_view<Eigen::VectorBlock<Vector, Size>> = true;
+template <eigen_dense Matrix, int Index>  // Eigen tells a wrong stride for diagonals of views
+inline constexpr bool is_eigen_view<Eigen::Diagonal<Matrix, Index>> = true;
 
 }  // namespace detail
 
-/// Every Eigen::Matrix and Eigen::Array. The shape is [rows, cols] in either storage order, so that a column-major
-/// matrix loads into a row-major one; a vector is [n]. Vectors and row-major matrices are saved and loaded in place;
-/// column-major ones are gathered and scattered. A load resizes dynamic dimensions as `reshaping` says. errc::mismatch,
-/// before anything is changed: a fixed or bounded dimension (Matrix3d, Matrix3Xf) cannot take the stored size.
+/// Every Eigen::Matrix and Eigen::Array. Vectors and row-major matrices are saved and loaded in place; column-major
+/// ones are gathered and scattered. A load resizes dynamic dimensions as `reshaping` says. errc::mismatch, before
+/// anything is changed: a fixed or bounded dimension (Matrix3d, Matrix3Xf) cannot take the stored size.
 template <detail::eigen_dense Dense>
 struct adapter<Dense> {
-  using scalar = typename Dense::Scalar;
-
-  [[nodiscard]] static auto view(Dense& object) {
-    const auto rows = static_cast<std::uint64_t>(object.rows()), cols = static_cast<std::uint64_t>(object.cols());
-    if constexpr (Dense::IsVectorAtCompileTime)
-      return detail::eigen_view(object.data(), {rows * cols});
-    else if constexpr (Dense::IsRowMajor)
-      return detail::eigen_view(object.data(), {rows, cols});
-    else
-      return detail::eigen_view(object.data(), {rows, cols}, {1, object.rows()});
-  }
+  [[nodiscard]] static auto view(Dense& object) { return detail::eigen_matrix_view(object); }
 
   /// Whether a Dense can have this shape.
   [[nodiscard]] static bool can_be(const extents& shape) noexcept {
@@ -91,40 +93,24 @@ struct adapter<Dense> {
     }
   }
 
-  /// Resizes `object`; its values are then unspecified. errc::mismatch: it cannot have that shape; it is as it was.
+  /// Gives `object` a shape that it can have; its values are then unspecified.
   static void resize(Dense& object, const extents& shape)
   requires(Dense::SizeAtCompileTime == Eigen::Dynamic)
   {
-    if (!can_be(shape)) fail(errc::mismatch, {"an Eigen object that cannot have the shape ", to_string(shape)});
-    if constexpr (Dense::IsVectorAtCompileTime) {
+    if constexpr (Dense::IsVectorAtCompileTime)
       object.resize(static_cast<Eigen::Index>(shape[0]));
-    } else {
+    else
       object.resize(static_cast<Eigen::Index>(shape[0]), static_cast<Eigen::Index>(shape[1]));
-    }
   }
 };
 
-/// Views of a matrix, of a part of one, or of other memory: saved from that memory and loaded into it. The shape is as
-/// above, and cannot change: another one is errc::mismatch.
-template <class Plain, int Options, class Stride>
-requires(detail::eigen_map<Eigen::Map<Plain, Options, Stride>>)
-struct adapter<Eigen::Map<Plain, Options, Stride>> : detail::eigen_map_adapter<Eigen::Map<Plain, Options, Stride>> {};
-
-template <class Plain, int Options, class Stride>
-struct adapter<Eigen::Ref<Plain, Options, Stride>> : detail::eigen_map_adapter<Eigen::Ref<Plain, Options, Stride>> {};
-
-template <class Matrix, int Rows, int Cols, bool InnerPanel>
-requires(detail::eigen_map<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>)
-struct adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>>
-    : detail::eigen_map_adapter<Eigen::Block<Matrix, Rows, Cols, InnerPanel>> {};
-
-template <class Vector, int Size>
-requires(detail::eigen_map<Eigen::VectorBlock<Vector, Size>>)
-struct adapter<Eigen::VectorBlock<Vector, Size>> : detail::eigen_map_adapter<Eigen::VectorBlock<Vector, Size>> {};
-
-/// The diagonal of a matrix, or another one of it. (Eigen tells a wrong stride for diagonals of views.)
-template <detail::eigen_dense Matrix, int Index>
-struct adapter<Eigen::Diagonal<Matrix, Index>> : detail::eigen_map_adapter<Eigen::Diagonal<Matrix, Index>> {};
+/// A view is saved from the memory that it is of, and loaded into it. The shape cannot change: another one is
+/// errc::mismatch.
+template <detail::eigen_in_memory View>
+requires detail::is_eigen_view<View>
+struct adapter<View> {
+  [[nodiscard]] static auto view(View& object) { return detail::eigen_matrix_view(object); }
+};
 
 /// A diagonal matrix is its diagonal, [n].
 template <class Scalar, int Size, int MaxSize>

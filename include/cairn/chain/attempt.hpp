@@ -21,7 +21,7 @@
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/options.hpp"
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/checkpoint_info.hpp"
+#include "cairn/core/catalog.hpp"
 #include "cairn/core/encoding.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"

@@ -9,7 +9,7 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/shared_reads.hpp"
-#include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"

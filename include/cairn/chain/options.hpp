@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "cairn/core/convert.hpp"
-#include "cairn/core/reshape.hpp"
+#include "cairn/state/convert.hpp"
+#include "cairn/state/reshape.hpp"
 #include "cairn/encode/choice.hpp"
 
 namespace cairn::inline v0_1 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a stored checkpoint offers to a load: its leaves, its structure, and a function that reads the bytes of
-// a leaf. The structure is what arrays cannot express about a state.
+// a leaf. The structure is what arrays cannot express about a state. And what it records besides these.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/policy_memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -71,6 +72,14 @@ struct catalog {
                          [](const stored_leaf& leaf, std::string_view wanted) { return leaf.path < wanted; });
     return at != leaves.end() && at->path == path ? static_cast<std::size_t>(at - leaves.begin()) : npos;
   }
+};
+
+/// What a checkpoint records besides arrays and structure.
+struct checkpoint_info {
+  std::uint64_t step = 0;
+  std::map<std::string, double> metrics{};
+  policy_memory notes{};
+  std::map<std::string, std::string> metadata{};  ///< of the user
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The one exception of the library: a code to branch on and a sentence for people.
+// The one exception of the library: a code to branch on and a sentence for people. All others are converted to it.
 #pragma once
 
 #include <cerrno>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <iterator>
 #include <optional>
@@ -134,7 +135,7 @@ class sentence_part {
         number_(number < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(number)
                            : static_cast<std::uint64_t>(number)) {}
 
-  void append_to(std::string& text, std::size_t most_bytes = std::string::npos) const {
+  void append_to(std::string& text, std::size_t most_bytes) const {
     text += detail::cut(text_, most_bytes);
     if (number_) text += std::to_string(*number_);
   }
@@ -144,18 +145,18 @@ class sentence_part {
   std::optional<std::uint64_t> number_{};
 };
 
-/// Joins the parts of a sentence. Not optimised: error paths only.
-[[nodiscard]] inline std::string sentence(std::initializer_list<sentence_part> parts) {
+/// Joins the parts of a sentence, and cuts longer parts than `most_bytes` in their middle. Not optimised: error paths
+/// only.
+[[nodiscard]] inline std::string sentence(std::initializer_list<sentence_part> parts,
+                                          std::size_t most_bytes = std::string::npos) {
   std::string text;
-  for (const auto& part : parts) part.append_to(text);
+  for (const auto& part : parts) part.append_to(text, most_bytes);
   return text;
 }
 
-/// Throws an error. Cuts a part longer than a quarter of a message in its middle, so that the others are all there.
+/// Throws an error. No part takes more than a quarter of the message, so that the others are all there.
 [[noreturn]] inline void fail(errc code, std::initializer_list<sentence_part> parts) {
-  std::string text;
-  for (const auto& part : parts) part.append_to(text, error::most_bytes / 4);
-  throw error(code, text);
+  throw error(code, sentence(parts, error::most_bytes / 4));
 }
 
 /// Throws `errc::io` with the system's own words for `number` (an errno value), and what they leave open: "cannot write
@@ -165,4 +166,22 @@ class sentence_part {
                   detail::io_advice(std::string(file), number)});
 }
 
+namespace detail {
+
+/// Converts any exception to cairn::error: errors of the system are errc::io, too little memory is errc::no_memory, and
+/// unknown ones are errc::invalid, also a std::length_error: Cairn itself asks a container for its `max_size` first.
+/// `what` starts the message, except for a cairn::error, which stays as it is, and where there is no memory for it.
+[[nodiscard]] error as_error(const std::exception_ptr& cause, std::initializer_list<sentence_part> what) noexcept;
+
+/// Calls `act`, and throws what it throws as cairn::error.
+template <class Act>
+auto with_errors(const std::string& what, const Act& act) {
+  try {
+    return act();
+  } catch (...) {
+    throw error(as_error(std::current_exception(), {what}));
+  }
+}
+
+}  // namespace detail
 }  // namespace cairn::inline v0_1

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of error.hpp and as_error.hpp: texts of unknown origin, advice about files, and other exceptions.
+// Definitions of error.hpp: texts of unknown origin, advice about files, and other exceptions.
 #pragma once
 
 #include <exception>
@@ -10,7 +10,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -2,6 +2,7 @@
 // Storage types for 2-byte and 1-byte floating point, converted to and from float with round-to-nearest-even.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -22,29 +23,16 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
   const std::uint32_t magnitude = bits & 0x7fff'ffffU;
   if (magnitude > 0x7f80'0000U)  // NaN, quiet
     return static_cast<Bits>(sign | (Infinite ? top | 1U << (Mantissa - 1) : top));
-  std::uint32_t result = top;
-  if (magnitude < 0x7f80'0000U) {
-    const bool normal = magnitude >> 23 != 0;
-    std::uint32_t mantissa = (magnitude & 0x7f'ffffU) | (normal ? 0x80'0000U : 0U);
-    int shift = 23 - Mantissa;
-    int biased = (normal ? static_cast<int>(magnitude >> 23) : 1) - 127 + bias;
-    if (biased <= 0 || !normal) {
-      shift += 1 - biased;
-      biased = 0;
-    } else {
-      mantissa -= 0x80'0000U;  // the exponent implies the leading one
-    }
-    if (shift > 25) {
-      result = 0;
-    } else {
-      const std::uint32_t half = 1U << (shift - 1);
-      const std::uint32_t kept = mantissa >> shift;
-      const std::uint32_t rest = mantissa & ((1U << shift) - 1);
-      result = (static_cast<std::uint32_t>(biased) << Mantissa) + kept + (rest > half || (rest == half && (kept & 1U)));
-      if (result > top) result = top;
-    }
-  }
-  return static_cast<Bits>(sign | result);
+  const bool is_normal = magnitude >= 0x80'0000U;
+  const std::uint32_t mantissa = is_normal ? (magnitude & 0x7f'ffffU) | 0x80'0000U : magnitude;
+  const int exponent = (is_normal ? static_cast<int>(magnitude >> 23) : 1) - 127 + bias;
+  const int shift = std::min(23 - Mantissa + std::max(1 - exponent, 0), 25);  // more where the result is denormal
+  const std::uint32_t half = 1U << (shift - 1);
+  const std::uint32_t kept = mantissa >> shift;  // its leading one, if it is there, adds 1 to the exponent
+  const std::uint32_t rest = mantissa & ((1U << shift) - 1);
+  const std::uint32_t rounded = kept + (rest > half || (rest == half && (kept & 1U)));
+  const std::uint32_t result = (static_cast<std::uint32_t>(std::max(exponent, 1) - 1) << Mantissa) + rounded;
+  return static_cast<Bits>(sign | std::min(result, top));
 }
 
 /// The exact float of the bits.
@@ -55,17 +43,13 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
   const std::uint32_t bits = stored;
   const std::uint32_t sign = (bits >> (Exponent + Mantissa)) << 31;
   const std::uint32_t exponent = (bits >> Mantissa) & all;
-  std::uint32_t mantissa = bits & ((1U << Mantissa) - 1);
+  const std::uint32_t mantissa = bits & ((1U << Mantissa) - 1);
   if (Infinite && exponent == all) return std::bit_cast<float>(sign | 0x7f80'0000U | mantissa << (23 - Mantissa));
   if (!Infinite && exponent == all && mantissa == (1U << Mantissa) - 1)
     return std::bit_cast<float>(sign | 0x7fc0'0000U);
-  if (exponent == 0) {
-    if (Exponent == 8) return std::bit_cast<float>(sign | mantissa << (23 - Mantissa));
-    if (mantissa == 0) return std::bit_cast<float>(sign);
-    int power = 1 - bias;
-    for (; !(mantissa >> Mantissa); mantissa <<= 1) --power;
-    return std::bit_cast<float>(sign | static_cast<std::uint32_t>(power + 127) << 23 |
-                                (mantissa & ((1U << Mantissa) - 1)) << (23 - Mantissa));
+  if (exponent == 0 && bias < 127) {  // zero, or a denormal, which is a normal float
+    constexpr auto smallest = std::bit_cast<float>(static_cast<std::uint32_t>(128 - bias - Mantissa) << 23);
+    return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(static_cast<float>(mantissa) * smallest));
   }
   return std::bit_cast<float>(sign | (exponent + 127U - static_cast<std::uint32_t>(bias)) << 23 |
                               mantissa << (23 - Mantissa));

@@ -69,26 +69,13 @@ void move_row(std::byte* strided, std::int64_t stride, Byte* packed, std::size_t
   }
 }
 
-/// A view as `dims` outer dimensions over runs: `run_bytes` adjacent bytes.
-struct inner_runs {
-  std::size_t dims;
-  std::size_t run_bytes;
-};
-
-[[nodiscard]] inline inner_runs split_packed_tail(const memory_view& view) noexcept {
-  inner_runs split{view.shape.size(), size_of(view.type)};
-  while (split.dims > 0 && (view.shape[split.dims - 1] == 1 ||
-                            view.strides[split.dims - 1] == static_cast<std::int64_t>(split.run_bytes)))
-    split.run_bytes *= view.shape[--split.dims];
-  return split;
-}
-
 template <class Byte>
 void move_range(const memory_view& view, std::uint64_t first_byte, Byte* packed, std::size_t bytes) {
   if (bytes == 0) return;
-  if (view.contiguous()) return move_run(view.memory + first_byte, packed, bytes);
-
-  const auto [dims, run_bytes] = split_packed_tail(view);
+  // `dims` outer dimensions over runs of adjacent bytes; of a packed view one run.
+  std::size_t dims = view.strides.size(), run_bytes = size_of(view.type);
+  while (dims > 0 && (view.shape[dims - 1] == 1 || view.strides[dims - 1] == static_cast<std::int64_t>(run_bytes)))
+    run_bytes *= view.shape[--dims];
   if (dims == 0) return move_run(view.memory + first_byte, packed, bytes);
 
   std::vector<std::uint64_t> at(dims);  // the coordinates of the current run

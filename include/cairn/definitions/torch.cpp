@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The adapters of libtorch. The target cairn::torch compiles it, in the project that uses it.
-#include "cairn/adapters/torch/data.hpp"
-#include "cairn/adapters/torch/optimizer.ipp"
-#include "cairn/adapters/torch/tensor.ipp"
+#include "cairn/adapters/torch.ipp"
 
 namespace cairn::inline v0_1::detail {
 template void walk<at::Tensor>(walker&, void*);

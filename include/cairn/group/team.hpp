@@ -19,7 +19,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/group/base.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cairn/chain/load.hpp"
-#include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/load.hpp"
 #include "cairn/once/inspect.ipp"
 #include "cairn/store/directory.hpp"

@@ -3,7 +3,7 @@
 //
 // A pure function in whole numbers: the same on every rank, whatever its machine. Terms:
 // - share of a rank: the bytes that it should write.
-// - item: a leaf, or all columns of an array of records (core/record_columns.hpp), cut at one record, dealt together.
+// - item: a leaf, or all columns of an array of records (record_columns.hpp), cut at one record, dealt together.
 // - axis: the items in order, without the small ones, as a line of bytes that is cut into one interval per rank. The
 //   leaves of a struct or container are neighbours in the order of paths, so this divides the tree of the state in
 //   proportion to the sizes of its branches.
@@ -19,7 +19,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
-#include "cairn/core/record_columns.hpp"
+#include "cairn/plan/record_columns.hpp"
 
 namespace cairn::inline v0_1::plan {
 

@@ -17,7 +17,6 @@
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/load.hpp"
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/encode/choice.hpp"

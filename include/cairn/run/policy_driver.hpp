@@ -14,7 +14,6 @@
 #include <string_view>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/policy_memory.hpp"
 #include "cairn/report.hpp"

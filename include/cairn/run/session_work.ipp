@@ -10,7 +10,7 @@
 #include <chrono>
 #include <tuple>
 
-#include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/run/session.hpp"
 

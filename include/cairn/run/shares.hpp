@@ -23,7 +23,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
-#include "cairn/core/record_columns.hpp"
+#include "cairn/plan/record_columns.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/plan/partition.hpp"
 #include "cairn/store/index.hpp"

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <memory>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"

@@ -11,9 +11,9 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/convert.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/reshape.hpp"
+#include "cairn/state/reshape.hpp"
 #include "cairn/state/words.hpp"
 
 namespace cairn::inline v0_1 {

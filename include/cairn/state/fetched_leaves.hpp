@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/convert.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/reshape.hpp"
+#include "cairn/state/reshape.hpp"
 #include "cairn/core/strided.hpp"
 
 namespace cairn::inline v0_1::detail {

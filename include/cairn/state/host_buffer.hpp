@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/state/tensor_view.hpp"

@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/state/any_state.hpp"
 #include "cairn/state/loader.hpp"
 

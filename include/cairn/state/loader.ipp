@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/fetched_leaves.hpp"

@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cairn/core/convert.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/loader.hpp"

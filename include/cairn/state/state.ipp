@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/state.hpp"

@@ -21,7 +21,7 @@
 
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/core/reshape.hpp"
+#include "cairn/state/reshape.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/walker.hpp"
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <new>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"

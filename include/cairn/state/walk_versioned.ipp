@@ -9,7 +9,6 @@
 #include <tuple>
 #include <utility>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"

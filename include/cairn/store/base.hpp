@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 
 namespace cairn::inline v0_1 {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/store/layout.hpp"

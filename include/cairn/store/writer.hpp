@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/checkpoint_info.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/adapters/cereal/archives.hpp"
+#include "cairn/adapters/cereal.hpp"
 
 #include <cereal/types/memory.hpp>
 #include <cereal/types/vector.hpp>
 
 #include "adapters/cereal/round_trip.hpp"
-#include "cairn/adapters/cereal.hpp"
 #include "catch.hpp"
 
 // Classes in the style of Armadillo and mlpack: a matrix whose function resizes it while it loads and passes each

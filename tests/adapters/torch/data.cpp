@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/adapters/torch/data.hpp"
+#include "cairn/adapters/torch.hpp"
 
 #include <torch/torch.h>
 
-#include "cairn/adapters/torch/optimizer.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/adapters/torch/module.hpp"
+#include "cairn/adapters/torch.hpp"
 
 #include <torch/torch.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/adapters/torch/optimizer.hpp"
+#include "cairn/adapters/torch.hpp"
 
 #include <torch/torch.h>
 
-#include "cairn/adapters/torch/module.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
 #include "store/sample.hpp"
@@ -106,6 +105,52 @@ TEST_CASE("torch: an optimizer that has not made a step takes the states away fr
     for (auto* each : {&original, &used}) each->step(7);
     optimizers::check_same(original, used);
   }
+}
+
+namespace optimizers {
+
+/// The paths of a trainer's optimizer below `prefix`, after one step.
+std::string names_below(const std::string& prefix, const make_optimizer& make) {
+  trainer made(make);
+  made.step(1);
+  const tests::kept kept(made.opt);
+  std::string names;
+  for (const auto& leaf : kept.contents.leaves)
+    if (leaf.path.starts_with(prefix)) names += (names.empty() ? "" : " ") + leaf.path.substr(prefix.size());
+  return names;
+}
+
+}  // namespace optimizers
+
+TEST_CASE("torch: the options of optimizers have the names of Python, and come back") {
+  using namespace torch::optim;
+  const auto names_of = [](const optimizers::make_optimizer& make) {
+    return optimizers::names_below("param_groups.0.", make);
+  };
+  CHECK(names_of(optimizers::with<Adam>(AdamOptions())) == "amsgrad betas.0 betas.1 eps lr weight_decay");
+  CHECK(names_of(optimizers::with<AdamW>(AdamWOptions())) == "amsgrad betas.0 betas.1 eps lr weight_decay");
+  CHECK(names_of(optimizers::with<SGD>(SGDOptions(1))) == "dampening lr momentum nesterov weight_decay");
+  CHECK(names_of(optimizers::with<RMSprop>(RMSpropOptions())) == "alpha centered eps lr momentum weight_decay");
+  CHECK(names_of(optimizers::with<Adagrad>(AdagradOptions())) ==
+        "eps initial_accumulator_value lr lr_decay weight_decay");
+  CHECK(names_of(optimizers::with<LBFGS>(LBFGSOptions().max_eval(3).line_search_fn("strong_wolfe"))) ==
+        "history_size line_search_fn lr max_eval max_iter tolerance_change tolerance_grad");
+  const auto original = AdamOptions(0.25).betas({0.5, 0.75}).eps(2).weight_decay(3).amsgrad(true);
+  optimizers::trainer saved(optimizers::with<Adam>(original)), fresh(optimizers::with<Adam>(AdamOptions()));
+  CHECK(tests::comes_back(saved, fresh));
+  CHECK(static_cast<const AdamOptions&>(fresh.opt->param_groups()[0].options()) == original);
+}
+
+TEST_CASE("torch: the states of parameters have the names of Python") {
+  using namespace torch::optim;
+  const auto names_of = [](const optimizers::make_optimizer& make) {
+    return optimizers::names_below("state.0.", make);
+  };
+  CHECK(names_of(optimizers::with<Adam>(AdamOptions())) == "exp_avg exp_avg_sq max_exp_avg_sq step");
+  CHECK(names_of(optimizers::with<AdamW>(AdamWOptions())) == "exp_avg exp_avg_sq max_exp_avg_sq step");
+  CHECK(names_of(optimizers::with<SGD>(SGDOptions(1).momentum(0.5))) == "momentum_buffer");
+  CHECK(names_of(optimizers::with<RMSprop>(RMSpropOptions())) == "grad_avg momentum_buffer square_avg step");
+  CHECK(names_of(optimizers::with<Adagrad>(AdagradOptions())) == "step sum");
 }
 
 TEST_CASE("torch: the paths of an optimizer") {

@@ -3,28 +3,18 @@
 #pragma once
 
 #include <Eigen/Geometry>
+#include <concepts>
 
 #include "cairn/adapters/eigen.hpp"
 
 namespace cairn::inline v0_1 {
 
-namespace detail {
-
+/// A quaternion, or a view of one, is [x, y, z, w].
 template <class Quaternion>
-struct eigen_quaternion_adapter {
-  [[nodiscard]] static auto view(Quaternion& object) { return eigen_view(object.coeffs().data(), {4}); }
+requires std::derived_from<Quaternion, Eigen::QuaternionBase<Quaternion>>
+struct adapter<Quaternion> {
+  [[nodiscard]] static auto view(Quaternion& object) { return detail::eigen_matrix_view(object.coeffs()); }
 };
-
-}  // namespace detail
-
-/// A quaternion is [x, y, z, w].
-template <class Scalar, int Options>
-struct adapter<Eigen::Quaternion<Scalar, Options>>
-    : detail::eigen_quaternion_adapter<Eigen::Quaternion<Scalar, Options>> {};
-
-template <class Scalar, int Options>
-struct adapter<Eigen::Map<Eigen::Quaternion<Scalar>, Options>>
-    : detail::eigen_quaternion_adapter<Eigen::Map<Eigen::Quaternion<Scalar>, Options>> {};
 
 /// Its angle, a scalar.
 template <class Scalar>
@@ -55,17 +45,15 @@ struct adapter<Eigen::AngleAxis<Scalar>> {
 template <class Scalar, int Dim>
 struct adapter<Eigen::Translation<Scalar, Dim>> {
   [[nodiscard]] static auto view(Eigen::Translation<Scalar, Dim>& object) {
-    return detail::eigen_view(object.vector().data(), {static_cast<std::uint64_t>(Dim)});
+    return detail::eigen_matrix_view(object.vector());
   }
 };
 
 /// Isometries, affine and projective transformations are their matrices.
 template <class Scalar, int Dim, int Mode, int Options>
 struct adapter<Eigen::Transform<Scalar, Dim, Mode, Options>> {
-  using transform = Eigen::Transform<Scalar, Dim, Mode, Options>;
-
-  [[nodiscard]] static auto view(transform& object) {
-    return adapter<typename transform::MatrixType>::view(object.matrix());
+  [[nodiscard]] static auto view(Eigen::Transform<Scalar, Dim, Mode, Options>& object) {
+    return detail::eigen_matrix_view(object.matrix());
   }
 };
 

@@ -6,8 +6,8 @@
 #include <functional>
 #include <tuple>
 
-#include "cairn/core/reshape.hpp"
-#include "cairn/core/strided.hpp"
+#include "cairn/state/reshape.hpp"
+#include "cairn/core/box.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -22,11 +22,9 @@ bool differ_by_container(const extents& a, const extents& b) noexcept {
          std::equal(fewer.begin(), fewer.end(), more.begin() + 1);
 }
 
-memory_view overlap_of(memory_view view, const extents& shape) {
-  if (view.strides.empty()) view.strides = packed_strides(view.shape, size_of(view.type));
-  for (std::size_t d = 0; d < shape.size(); ++d) view.shape[d] = (std::min)(view.shape[d], shape[d]);
-  if (is_packed(view.shape, view.strides, size_of(view.type))) view.strides.clear();
-  return view;
+memory_view overlap_of(const memory_view& view, const extents& shape) {
+  const extents first(shape.size());
+  return view_of(view, common_part({first, view.shape}, {first, shape}));
 }
 
 std::string_view reshaping_advice(const extents& from, const extents& to) noexcept {

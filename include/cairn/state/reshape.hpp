@@ -33,7 +33,7 @@ namespace detail {
 [[nodiscard]] bool differ_by_container(const extents& a, const extents& b) noexcept;
 
 /// The elements of `view` that an array of `shape`, of as many dimensions, also has.
-[[nodiscard]] memory_view overlap_of(memory_view view, const extents& shape);
+[[nodiscard]] memory_view overlap_of(const memory_view& view, const extents& shape);
 
 /// What would make a load accept the shapes, for the message of an error; empty if nothing does.
 [[nodiscard]] std::string_view reshaping_advice(const extents& from, const extents& to) noexcept;

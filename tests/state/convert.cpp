@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/core/convert.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/core/float_types.hpp"
 
 #include "catch.hpp"

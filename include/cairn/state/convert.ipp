@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cairn/core/convert.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/core/float_types.hpp"
 
