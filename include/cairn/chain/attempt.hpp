@@ -350,7 +350,8 @@ class encode_source final : public shard_source {
     try {
       const auto& leaves = job_.what.leaves;
       const chain_reader reader(store_, base_->parent()->name, job_.codecs);
-      if (reader.newest().id() != base_->parent()->id) return base_->parent()->name + " has been replaced";
+      if (checkpoint_id(reader.newest().index) != base_->parent()->id)
+        return base_->parent()->name + " has been replaced";
       std::vector<piece> all;
       for (std::size_t leaf = 0; !share_ && leaf < leaves.size(); ++leaf)
         all.push_back({leaf, 0, leaves[leaf].count()});

@@ -124,7 +124,7 @@ inline void require_unchanged(const match_report& found, const path_set& changed
 inline restored_losses losses_of(const chain_reader& from, const std::vector<target>& targets) {
   restored_losses all;
   for (const auto& each : targets) {
-    const auto& storage = from.newest().storage_of(each.index);
+    const auto& storage = from.newest().index.storage[each.index];
     auto lost = storage.restored ? *storage.restored : restored_loss{};
     if (storage.encoded && storage.encoded->lost) {
       lost.sum.max_error += storage.encoded->lost->max_error;
@@ -180,11 +180,11 @@ inline load_report load_from(const chain_reader& from, any_mutable_state state, 
     static_cast<match_report&>(report) = std::move(load.report());
     report.path = from.contents().origin;
     report.step = from.step();
-    report.id = from.newest().id();
+    report.id = checkpoint_id(from.newest().index);
     report.links = from.links().size();
-    report.metrics = from.metrics();
-    report.notes = from.newest().info().notes;
-    report.metadata = from.newest().info().metadata;
+    report.metrics = from.info().metrics;
+    report.notes = from.info().notes;
+    report.metadata = from.info().metadata;
     report.restored = losses_of(from, load.targets());
     for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
     report.seconds = watch.seconds();

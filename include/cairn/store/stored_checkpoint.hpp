@@ -216,11 +216,29 @@ void for_each_common_run(const Piece& a, const Other& b, const extents& shape, c
   if (begin < end) act(begin - a.first, begin - b.first, end - begin);
 }
 
+/// A published checkpoint, or a single file. Opening reads the index; a shard is opened when needed. Thread-safe.
 struct stored_checkpoint {
   std::shared_ptr<const stores::publication> from;  ///< null for a single file
+  std::string name;                                 ///< in its store
   catalog contents;
   checkpoint_index index;  ///< its leaves and structure are in `contents`
   shard_list shards;
+
+  /// Whether a slice of the leaf is encoded.
+  [[nodiscard]] bool is_encoded(std::size_t leaf) const noexcept { return index.storage[leaf].encoded != nullptr; }
+  /// Whether a slice of the leaf needs the parent checkpoint.
+  [[nodiscard]] bool is_relative(std::size_t leaf) const noexcept {
+    return is_encoded(leaf) && index.storage[leaf].encoded->relative;
+  }
+  /// Whether this publication has been removed, or another one followed it. False also where that cannot be found out.
+  [[nodiscard]] bool is_outdated(const any_store& store) const {
+    try {
+      static_cast<void>(from->open(index_file));  // is removed first
+      return read_index(*store.open(name), index_part::metadata).shards != index.shards;
+    } catch (const error& cause) {
+      return cause.code() == errc::not_found;
+    }
+  }
 
   /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements.
   /// Opens their shards; errc::corrupt where these do not have what the index says.
@@ -360,6 +378,7 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
     return newest;
   });
   opened.from = from;
+  opened.name = name;
   if (texts != nullptr && !is_known) {
     const auto index = from->open(index_file);
     texts->emplace(name, stores::read_text(*index, 0, index->size()));
