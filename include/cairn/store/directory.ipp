@@ -21,22 +21,6 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-std::string machine_id(std::uint64_t device) { return machine_id(boot_of_this_machine(), device); }
-
-std::string process_id() {
-  static const cairn::detail::owner_process counts_forks;
-  // The number of forks before it was found out, from 1, and the process's number.
-  static std::atomic<std::uint64_t> known{0};
-  const std::uint64_t forks = cairn::detail::fork_generation + 1;
-  auto now = known.load();
-  if (now >> 32U != forks) {
-    const auto process = static_cast<std::uint64_t>(::getpid());
-    now = forks << 32U | process_number(namespace_of_this_process(), process, start_of(process));
-    known = now;
-  }
-  return process_text(static_cast<std::uint32_t>(now));
-}
-
 /// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes
 /// checkpoints then. Thread-safe.
 class shared_lock {
