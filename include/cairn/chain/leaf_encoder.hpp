@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -27,6 +28,7 @@
 #include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"
+#include "cairn/report.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -43,10 +45,10 @@ class delta_base {
     extents shape;
     page_buffer values;
     std::uint64_t first = 0, end = 0;
-    std::optional<box_place> place{};  ///< of a box of a larger array
+    std::shared_ptr<const box_place> place{};  ///< of a box of a larger array
 
-    [[nodiscard]] bool is_at(const box_place* other) const {
-      return other == nullptr ? !place : place && place->first == other->first && place->whole == other->whole;
+    [[nodiscard]] bool is_at(const std::shared_ptr<const box_place>& other) const {
+      return place == other || (place && other && *place == *other);
     }
     [[nodiscard]] bool has(std::uint64_t from, std::uint64_t count) const noexcept {
       return first <= from && from + count <= end;
@@ -189,11 +191,6 @@ struct encoded_piece : piece {
     memory = std::move(payload);
     bytes = memory.bytes().first(size);
   }
-
-  /// Bytes that the piece, of leaf `whole`, takes in its file.
-  [[nodiscard]] std::uint64_t stored_bytes(const detail::leaf& whole) const noexcept {
-    return how ? bytes.size() : count * size_of(whole.type);
-  }
 };
 
 /// The pieces for the writer. They refer to `shards`.
@@ -237,24 +234,20 @@ struct encode_memory {
   return all;
 }
 
-/// What a checkpoint with encoded pieces records about them.
-struct encode_summary {
-  bool is_delta = false;
-  std::vector<std::pair<std::string, loss>> lost{};  ///< by path; one entry per piece
-};
-
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose
 /// codecs use the parent become what a reader restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
  public:
-  /// The arguments must outlive it. `check` is called before each piece, by any thread; what it throws ends encoding.
+  /// The arguments must outlive it. Sets `is_delta` and `lost` of the report. `check` is called before each piece, by
+  /// any thread; what it throws ends encoding.
   leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* base, bool as_delta,
-               unsigned threads, std::function<void()> check = {})
+               unsigned threads, save_report& report, std::function<void()> check = {})
       : leaves_(leaves),
         codecs_(codecs),
         base_(base),
         as_delta_(as_delta),
         threads_(threads_of(threads)),
+        report_(report),
         check_(std::move(check)) {}
 
   /// Encodes the pieces of the next shards. A payload overwrites the copy of a staged piece where the codec can encode
@@ -276,20 +269,17 @@ class leaf_encoder {
     return encoded;
   }
 
-  /// What the checkpoint records beside the pieces. Drops references of leaves that it lacks. Call it once, at the end.
-  [[nodiscard]] encode_summary finish() {
-    if (base_ != nullptr) {
-      std::set<std::string_view> kept;
-      for (const auto& [index, made] : references_) {
-        kept.insert(leaves_[index].path);
-        made.reference->place.reset();
-        if (const auto& place = leaves_[index].place) made.reference->place = *place;
-        made.reference->first = made.first;
-        made.reference->end = made.end;
-      }
-      base_->keep_only(kept);
+  /// The references are those of the encoded pieces, and of no other leaves. Call it once, at the end.
+  void finish() {
+    if (base_ == nullptr) return;
+    std::set<std::string_view> kept;
+    for (const auto& [index, made] : references_) {
+      kept.insert(leaves_[index].path);
+      made.reference->place = leaves_[index].place;
+      made.reference->first = made.first;
+      made.reference->end = made.end;
     }
-    return std::move(result_);
+    base_->keep_only(kept);
   }
 
  private:
@@ -339,7 +329,7 @@ class leaf_encoder {
     auto& made = at->second;
     if (is_first) {
       made.reference = base_->find(whole.path, whole.type, whole.shape);
-      made.is_of_parent = made.reference != nullptr && as_delta_ && made.reference->is_at(whole.place.get());
+      made.is_of_parent = made.reference != nullptr && as_delta_ && made.reference->is_at(whole.place);
       if (made.reference == nullptr) made.reference = &base_->make(whole.path, whole.type, whole.shape);
     }
     made.first = std::min(made.first, each.first);
@@ -347,20 +337,16 @@ class leaf_encoder {
     return made;
   }
 
-  [[nodiscard]] std::size_t bytes_of(const piece& each) const noexcept {
-    return each.count * size_of(leaves_[each.leaf].type);
-  }
-
   /// Empty for a piece that was not copied.
   [[nodiscard]] std::span<const std::byte> copy_of(const staged_piece& each) const noexcept {
     if (each.copy == nullptr) return {};
-    return {each.copy, bytes_of(each)};
+    return {each.copy, bytes_of(leaves_, each)};
   }
 
   /// The task to encode a piece, with its values and reference.
   [[nodiscard]] task task_of(const staged_piece& from, encoded_piece& to) {
     const auto& whole = leaves_[from.leaf];
-    const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
+    const auto begin = from.first * size_of(whole.type), bytes = bytes_of(leaves_, from);
     task made{.from = &from, .to = &to};
     if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
       const auto known = reference_of(from);
@@ -430,11 +416,14 @@ class leaf_encoder {
     each.to->bytes = out.first(result.bytes);
   }
 
-  /// Adds the result to the summary.
+  /// Adds the result to the report.
   void note(const task& each) {
     const auto& result = each.result;
-    result_.is_delta = result_.is_delta || result.relative;
-    if (result.lost) result_.lost.emplace_back(leaves_[each.from->leaf].path, *result.lost);
+    report_.is_delta = report_.is_delta || result.relative;
+    if (result.lost) {
+      auto& worst = report_.lost[leaves_[each.from->leaf].path];
+      worst = worse(worst, *result.lost);
+    }
     for (const auto& table : result.tables) {
       each.to->tables.insert(write_code_table(table));
       if (base_ != nullptr) base_->tables().add(table);
@@ -446,9 +435,9 @@ class leaf_encoder {
   delta_base* base_;  // may be null
   bool as_delta_;
   unsigned threads_;
+  save_report& report_;
   std::function<void()> check_;
   std::map<std::size_t, leaf_reference> references_;  // by leaf
-  encode_summary result_;
 };
 
 }  // namespace cairn::inline v0_1::detail

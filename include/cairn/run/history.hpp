@@ -333,23 +333,6 @@ class history {
     own_store();
     checkpoints_.make_way(step);
   }
-  /// The events of a save that is encoded.
-  void set_hooks(save_job& job) const {
-    job.hooks.anchored = [this, what = about(event::kind::anchored, job)](const std::string& why) mutable {
-      what.message = why;
-      emit(what);
-    };
-    const auto report = [&](event::kind kind) {
-      return [this, what = about(kind, job)](std::uint64_t bytes, double seconds) mutable {
-        what.bytes = bytes;
-        what.seconds = seconds;
-        if (what.what == event::kind::written) what.total = bytes;
-        emit(what);
-      };
-    };
-    job.hooks.encoded = report(event::kind::encoded);
-    job.hooks.written = report(event::kind::written);
-  }
   /// The values that the next delta refers to.
   [[nodiscard]] delta_base& base() noexcept { return base_; }
   [[nodiscard]] const delta_base& base() const noexcept { return base_; }
@@ -361,15 +344,12 @@ class history {
     if (difference.empty()) return;
     const auto text = "the ranks do not have the same state: " + difference;
     if (options_.replica_check == replica_check::refuse) fail(errc::mismatch, {text});
-    emit(about(event::kind::differing, job, text));
+    report(event::kind::differing, job, 0, 0, text);
   }
   /// A save is published, which took the seconds of its report. Returns the report.
   save_report saved(const save_job& job, save_report report) {
     checkpoints_.saved(job, report);
-    auto what = about(event::kind::published, job);
-    what.bytes = report.bytes;
-    what.seconds = report.seconds;
-    emit(what);
+    this->report(event::kind::published, job, report.bytes, report.seconds);
     if (report.unmatched_rules.empty() || std::exchange(unmatched_reported_, true)) return report;
     for (const auto& pattern : report.unmatched_rules) {
       const auto text = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
@@ -433,8 +413,17 @@ class history {
   }
   [[nodiscard]] event about(event::kind what, const save_job& job, std::string message = {}) const {
     auto made = about(what, job.info.step, std::move(message));
-    made.total = job.state_bytes();
+    made.total = bytes_of(job.what.leaves);
     return made;
+  }
+  /// Reports an event of the save of a job. Any thread.
+  void report(event::kind what, const save_job& job, std::uint64_t bytes = 0, double seconds = 0,
+              const std::string& message = {}) const {
+    auto made = about(what, job, message);
+    made.bytes = bytes;
+    made.seconds = seconds;
+    if (what == event::kind::written) made.total = bytes;
+    emit(made);
   }
   /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
   [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const {

@@ -419,11 +419,8 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
                 .step = now.step,
                 .seconds = left,
                 .message = reason_to_stop(static_cast<int>(last.most.signal))});
-  const auto plan = ranks_.from_leader([&] {
-    std::uint64_t bytes = 0;
-    for (const auto& each : describe(state).leaves) bytes += each.bytes();
-    return plan_preempt(left, bytes, record_.newest());
-  });
+  const auto plan =
+      ranks_.from_leader([&] { return plan_preempt(left, bytes_of(describe(state).leaves), record_.newest()); });
   limiter_.remove_limit();
   try {
     run_rounds("step " + std::to_string(now.step), plan.grace_seconds);

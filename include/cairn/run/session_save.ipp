@@ -108,7 +108,7 @@ void session::copy(std::unique_ptr<work> save, any_state state, const observatio
   save->job = describe_job(state, now);
   choose_how(*save->job, save->kind, false);
   set_background_hooks(*save->job);
-  record_.emit(history_.about(event::kind::started, *save->job));
+  history_.report(event::kind::started, *save->job);
   limiter_.begin(options_.max_bytes_per_second);
   try {
     background_.wait();
@@ -135,7 +135,7 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
   const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
     const auto text = "copied in " + std::to_string(count) + " parts" + plan.reason;
-    record_.emit(history_.about(event::kind::staged_in_parts, *job, text));
+    history_.report(event::kind::staged_in_parts, *job, 0, 0, text);
   }
   save.shards_of_save = count;
   const double began = policy_.seconds();
@@ -146,11 +146,9 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
         staging_.copy(job->what.leaves, std::span(plan.shards).subspan(first, at_once), options_.copy_threads);
     const bool is_first = first == 0, is_last = first + at_once >= count;
     if (is_last) {
-      auto what = history_.about(event::kind::copied, *job);
-      what.bytes = ranks_.is_alone() ? what.total : 0;
-      for (const auto& each : save.share.pieces) what.bytes += each.count * size_of(job->what.leaves[each.leaf].type);
-      what.seconds = stall.seconds();
-      record_.emit(what);
+      auto bytes = ranks_.is_alone() ? bytes_of(job->what.leaves) : 0;
+      for (const auto& each : save.share.pieces) bytes += bytes_of(job->what.leaves, each);
+      history_.report(event::kind::copied, *job, bytes, stall.seconds());
     }
     if (is_first) {
       save.times = {.step = job->info.step, .began = plan.in_parts ? began : policy_.seconds()};
@@ -171,7 +169,7 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
 std::shared_ptr<save_result> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
   const auto job = save->job;
   auto result = save->result;
-  record_.emit(history_.about(event::kind::started, *job));
+  history_.report(event::kind::started, *job);
   job->hooks.progress = progress_of(*job);
   const auto parts = ranks_.all([&] { return cut_for_memory(*save); });
   save->one_by_one = parts != 0;
@@ -271,7 +269,7 @@ std::size_t session::cut_for_memory(const work& save) {
     if (!fits) return 0;
     const auto parts = number_of_parts(*fits);
     const auto text = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
-    record_.emit(history_.about(event::kind::staged_in_parts, *save.job, text));
+    history_.report(event::kind::staged_in_parts, *save.job, 0, 0, text);
     return parts;
   } catch (...) {
     throw error(failed(save.job->info.step, std::current_exception()));

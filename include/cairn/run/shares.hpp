@@ -26,7 +26,8 @@
 #include "cairn/core/record_columns.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/plan/partition.hpp"
-#include "cairn/store/index.hpp"
+#include "cairn/store/leaf_text.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -125,7 +126,7 @@ inline void separate_own(save_job& job, unsigned rank) {
     texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape) +
                     (each.common_dimensions > 0 ? " in records" : ""));
   for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
-    texts.push_back(write_structure({{path, entry}}));
+    texts.push_back(to_json(structure{{path, entry}}));
   });
   return texts;
 }
@@ -222,8 +223,7 @@ class share_planner {
 /// all. So any sequence of steps spreads over the leaves as random points do. O(leaves).
 [[nodiscard]] inline std::vector<piece> sample_pieces(std::span<const leaf> leaves, std::uint64_t step) {
   constexpr std::uint64_t parts = 200, least = std::uint64_t{64} << 10U;
-  std::uint64_t total = 0;
-  for (const auto& each : leaves) total += each.bytes();
+  const auto total = bytes_of(leaves);
   const auto bytes = std::min(std::max(total / parts, least), total);
   const auto hash = checksum(std::as_bytes(std::span(&step, 1)));
   const auto begin = total == 0 ? 0 : hash % total;

@@ -153,8 +153,6 @@ void describe(Io& io, described<Io, checkpoint_index>& index, std::string_view o
   });
 }
 
-std::string write_structure(const structure& all) { return to_json(all); }
-
 std::string write_index(const checkpoint_index& index) {
   json_writer io;
   describe(io, index, {}, index_part::all);
