@@ -296,10 +296,13 @@ class checkpoint_list {
   std::set<std::string> unusable_;                 // those that a restore passed over
 };
 
-/// Which checkpoint is restored: the newest, or that of `load_options::step`; or the best by a metric.
+/// Which checkpoint is restored: the newest, or that of `load_options::step`; the best by a metric; or the newest whose
+/// loss is finite.
 struct restore_choice {
-  bool by_metric = false;
-  std::optional<metric_order> order{};  ///< none: the newest whose loss is finite
+  enum class way : std::uint8_t { newest, best, finite };
+
+  way by = way::newest;
+  std::optional<metric_order> order{};  ///< of the best; none: that of `keep_best`, else the lowest loss
 };
 
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks
@@ -315,15 +318,19 @@ class history {
         checkpoints_(store_, options_, on_event_) {}
 
   /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
-  std::optional<load_report> restore(any_mutable_state state, load_options options, const restore_choice& choice) {
+  std::optional<load_report> restore(any_mutable_state state, load_options options, restore_choice choice) {
+    const bool is_newest = choice.by == restore_choice::way::newest;
+    const auto& best = options_.keep_best;
+    if (choice.by == restore_choice::way::best && !choice.order)
+      choice.order = best ? metric_order{best->metric, best->lower_is_better} : metric_order();
     require_same_restore(options, choice);
-    if (choice.by_metric) refuse_step(options);
+    if (!is_newest) refuse_step(options);
     take_over_store();
     options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
     if (!options.verify_first) options.verify_first = bool(options.rename);
     const auto best_first = [&] { return names_by_metric(choice.order); };
-    auto report = choice.by_metric ? restore_first(store_, best_first, state, options, on_event_, ranks_)
-                                   : detail::restore(store_, state, options, on_event_, ranks_);
+    auto report = is_newest ? detail::restore(store_, state, options, on_event_, ranks_)
+                            : restore_first(store_, best_first, state, options, on_event_, ranks_);
     restored(report);
     return report;
   }
@@ -498,7 +505,7 @@ class history {
     if (choice.order)
       text += ", best by " + choice.order->metric +
               (choice.order->lower_is_better ? ", lower is better" : ", higher is better");
-    else if (choice.by_metric)
+    else if (choice.by == restore_choice::way::finite)
       text += ", best by loss";
     ranks_.require_same("the options of the restore", text);
   }

@@ -139,34 +139,16 @@ void session::progress() {
   }
 }
 
-std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
-  return restore_by({}, "restore", state, options);
-}
-
-std::optional<load_report> session::restore_best(any_mutable_state state, std::optional<metric_order> order,
-                                                 const load_options& options) {
-  if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
-  return restore_by({true, order.value_or(metric_order{})}, "restore_best", state, options);
-}
-
-std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
-  return restore_by({true, std::nullopt}, "restore_finite", state, options);
-}
-
-std::optional<load_report> session::restore_by(const restore_choice& choice, const std::string& call,
-                                               any_mutable_state state, const load_options& options) {
+/// Restores, and continues the run from there, or begins it. `call`: its name.
+std::optional<load_report> session::restore(const std::string& call, const restore_choice& choice,
+                                            any_mutable_state state, const load_options& options) {
   enter(call);
   auto how = options;
   // The sizes of a saved or restored state are those of this run, and so are other ones in its checkpoints.
   if (has_run_) how.reshape = or_resize(std::move(how.reshape));
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return history_.restore(state, std::move(how), choice); });
-  continue_from(report, state, options);
-  return report;
-}
-
-/// Continues the run from the restored checkpoint, or begins it. The state has changed: no error fails the restore.
-void session::continue_from(const std::optional<load_report>& report, any_state state, const load_options& options) {
+  // The state has changed: no error fails the restore.
   is_loss_finite_ = true;
   if (report) {
     has_run_ = true;
@@ -176,6 +158,7 @@ void session::continue_from(const std::optional<load_report>& report, any_state 
   }
   const policy_driver::pause reserving(policy_);
   reserve_staging(state);
+  return report;
 }
 
 /// Notes what the arrays of the state have lost: those that this and earlier restores loaded, the others as before.
@@ -335,7 +318,7 @@ std::optional<decision> session::decide_together(const observation& now, const v
   if (work_ && options_.on_busy == when_busy::skip)
     report_skipped(now);
   else
-    mine.set_save(own);
+    mine.save = own.kind ? 2 + static_cast<std::uint64_t>(*own.kind) : 1;
   return std::nullopt;
 }
 

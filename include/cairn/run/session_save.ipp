@@ -50,20 +50,6 @@ error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
   return history_.failed(history_.about(event::kind::failed, step), cause);
 }
 
-/// The save of `job` runs in the background: it can be cancelled, and is held back by the limit on bytes per second.
-void session::set_background_hooks(save_job& job) {
-  job.threads = options_.background_threads;
-  job.hooks.check = [this] {
-    record_.touch();
-    limiter_.check();
-  };
-  job.hooks.progress = [this, report = progress_of(job)](std::uint64_t bytes, std::uint64_t total) {
-    limiter_.wait_until_allowed(bytes);
-    record_.touch();
-    report(bytes, total);
-  };
-}
-
 /// Reports bytes written; from any thread.
 std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const save_job& job) {
   return [this, about = history_.about(event::kind::progress, job)](std::uint64_t bytes, std::uint64_t total) {
@@ -106,9 +92,20 @@ void session::divide(work& save) {
 /// Copies what this process writes, and starts the save of the copy. What fails here is thrown at once.
 void session::copy(std::unique_ptr<work> save, any_state state, const observation& now, const stopwatch& stall) {
   save->job = describe_job(state, now);
-  choose_how(*save->job, save->kind, false);
-  set_background_hooks(*save->job);
-  history_.report(event::kind::started, *save->job);
+  auto& job = *save->job;
+  choose_how(job, save->kind, false);
+  // It can be cancelled, and is held back by the limit on bytes per second.
+  job.threads = options_.background_threads;
+  job.hooks.check = [this] {
+    record_.touch();
+    limiter_.check();
+  };
+  job.hooks.progress = [this, report = progress_of(job)](std::uint64_t bytes, std::uint64_t total) {
+    limiter_.wait_until_allowed(bytes);
+    record_.touch();
+    report(bytes, total);
+  };
+  history_.report(event::kind::started, job);
   limiter_.begin(options_.max_bytes_per_second);
   try {
     background_.wait();
@@ -276,19 +273,6 @@ std::size_t session::cut_for_memory(const work& save) {
   }
 }
 
-/// Bytes of the copy that a save makes.
-std::uint64_t session::bytes_to_stage(any_state state) {
-  work save;
-  save.job = std::make_shared<save_job>();
-  save.job->what = describe(state, {ranks_.rank(), ranks_.size()});
-  save.job->codecs = options_.codecs;
-  if (!ranks_.is_alone()) {
-    separate_own(*save.job, ranks_.rank());
-    save.share.pieces = share_of(*save.job, shares_.fresh_plan_for(*save.job), ranks_.rank());
-  }
-  return plan_copy(save).bytes;
-}
-
 /// Pre-faults the staging buffer in the background: the first save need not wait for it. Leaves errors to that save.
 void session::reserve_staging(any_state state) noexcept {
   if (!options_.asynchronous || is_staging_reserved_ || work_) return;
@@ -296,8 +280,15 @@ void session::reserve_staging(any_state state) noexcept {
   is_staging_reserved_ = true;
   try {
     background_.wait();
-    const auto bytes = bytes_to_stage(state);
-    background_.start([this, bytes] {
+    work save;
+    save.job = std::make_shared<save_job>();
+    save.job->what = describe(state, {ranks_.rank(), ranks_.size()});
+    save.job->codecs = options_.codecs;
+    if (!ranks_.is_alone()) {
+      separate_own(*save.job, ranks_.rank());
+      save.share.pieces = share_of(*save.job, shares_.fresh_plan_for(*save.job), ranks_.rank());
+    }
+    background_.start([this, bytes = plan_copy(save).bytes] {
       try {
         staging_.reserve(bytes, 1);
       } catch (...) {  // the first save reserves again
