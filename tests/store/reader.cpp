@@ -419,11 +419,12 @@ TEST_CASE("no byte is read twice, and without a check only what is needed") {
   const read_step near{0, 100, 200, &all, 100}, next{0, 5000, 5100, &all, 5000}, far{0, 900'000, 900'100, &all, 0};
   read_blocks(from.checkpoint, {near, next, far}, true, 1);  // its block is verified
   CHECK(from.reads->take() == 5000 + 100);
-  const block_run runs[] = {{0, 0, 80}};
+  const read_task runs[] = {{0, 0, memory.size()}};
   verify_blocks(from.checkpoint, runs, 2);
   CHECK(from.reads->take() == 0);
   from.open();
-  verify_blocks(from.checkpoint, std::vector<block_run>{{0, 1, 30}, {0, 0, 20}}, 2);
+  verify_blocks(from.checkpoint, std::vector<read_task>{{0, block_bytes, 30 * block_bytes}, {0, 0, 20 * block_bytes}},
+                2);
   CHECK(from.reads->take() == 30 * block_bytes);
   read_blocks(from.checkpoint, {far}, false, 1);
   CHECK(from.reads->take() == 100);
@@ -450,7 +451,7 @@ TEST_CASE("a damaged block is named, whether its bytes are wanted or only checke
   CHECK(block(1).code == cairn::errc::corrupt);
   CHECK(block(1).says("the damage affects \"w\""));
   CHECK(block(2).sentence.empty());
-  const block_run runs[] = {{0, 0, 48}};
+  const read_task runs[] = {{0, 0, memory.size()}};
   CHECK(sample::failure_of([&] { verify_blocks(from.checkpoint, runs, 1); }).says("the 65536 bytes from byte"));
   CHECK_NOTHROW(read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, false, 1));
 }

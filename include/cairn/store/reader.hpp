@@ -7,12 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -25,7 +22,6 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -55,12 +51,6 @@ struct read_step {
   std::uint64_t begin, end;
   const memory_view* into;
   std::uint64_t at;
-};
-
-/// Consecutive blocks [first, last) of a shard.
-struct block_run {
-  std::size_t shard;
-  std::uint64_t first, last;
 };
 
 /// Checks that each request names a leaf of `origin`, with memory of its dtype and size. errc::invalid, errc::mismatch.
@@ -266,21 +256,22 @@ inline void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_st
   run_tasks(checkpoint, tasks_of(checkpoint, steps, verify), steps, threads);
 }
 
-/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
-inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
+/// Reads and checks the blocks with these bytes that are not checked yet. errc::corrupt names file, byte and leaf.
+inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const read_task> wanted, unsigned threads) {
   std::vector<read_task> blocks;
-  for (const auto& run : runs) {
-    const auto& shard = checkpoint.shards[run.shard];
-    for (auto block = run.first; block < run.last; ++block)
+  for (const auto& each : wanted) {
+    const auto& shard = checkpoint.shards[each.shard];
+    if (each.begin == each.end || shard.metadata.blocks.empty()) continue;
+    for (auto block = each.begin / block_bytes; block < block_count(each.end); ++block)
       if (!shard.verified[block])
-        blocks.push_back({.shard = run.shard,
+        blocks.push_back({.shard = each.shard,
                           .begin = block * block_bytes,
                           .end = std::min((block + 1) * block_bytes, shard.header.data_bytes),
                           .checks = true});
   }
   sort_items(blocks, is_before);
   std::vector<read_task> tasks;
-  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // runs may share blocks
+  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // several may be of one block
   run_tasks(checkpoint, tasks, {}, threads);
 }
 
@@ -338,20 +329,18 @@ inline void read_stored(const stored_checkpoint& checkpoint, std::size_t shard, 
 /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file
 /// that Cairn did not write has no checksums, and passes. Threads: see read_options.
 inline void verify(const stored_checkpoint& checkpoint, unsigned threads = 0) {
-  std::vector<block_run> runs;
+  std::vector<read_task> wanted;
   for (std::size_t i = 0; i < checkpoint.shards.size(); ++i)
-    runs.push_back({i, 0, checkpoint.shards[i].metadata.blocks.size()});
-  verify_blocks(checkpoint, runs, threads);
+    wanted.push_back({i, 0, checkpoint.shards[i].header.data_bytes});
+  verify_blocks(checkpoint, wanted, threads);
 }
 
 /// Checks the blocks that hold the given leaves, as above.
 inline void verify(const stored_checkpoint& checkpoint, std::span<const std::size_t> leaves, unsigned threads) {
-  std::vector<block_run> runs;
+  std::vector<read_task> wanted;
   for (const auto leaf : leaves)
-    for (const auto& slice : checkpoint.slices_of(leaf))
-      if (slice.bytes != 0 && !checkpoint.shards[slice.shard].metadata.blocks.empty())
-        runs.push_back({slice.shard, slice.begin / block_bytes, block_count(slice.end())});
-  verify_blocks(checkpoint, runs, threads);
+    for (const auto& slice : checkpoint.slices_of(leaf)) wanted.push_back({slice.shard, slice.begin, slice.end()});
+  verify_blocks(checkpoint, wanted, threads);
 }
 
 /// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the

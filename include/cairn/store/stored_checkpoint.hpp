@@ -48,11 +48,6 @@ class file_pool {
   explicit file_pool(std::size_t most = most_open_files()) noexcept : most_(std::max<std::size_t>(most, 1)) {}
 
   [[nodiscard]] std::size_t most() const noexcept { return most_; }
-  /// The files that it keeps open.
-  [[nodiscard]] std::size_t open() const {
-    const std::lock_guard lock(mutex_);
-    return recent_.size();
-  }
 
  private:
   friend class pooled_file;
@@ -85,7 +80,7 @@ class file_pool {
   }
 
   std::size_t most_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::list<entry> recent_;  // guarded by mutex_; the one that was used last comes last
 };
 
@@ -372,15 +367,14 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
   if (!files) files = std::make_shared<file_pool>();
   stored_checkpoint opened;
   const bool is_known = texts != nullptr && texts->contains(name);
-  const auto from = with_newest(store, name, [&](const auto& newest) {
+  with_newest(store, name, [&](const auto& newest) {
     opened.index = is_known ? parse_index(texts->find(name)->second, sentence({newest->location(), "/", index_file}))
                             : read_index(*newest);
-    return newest;
+    opened.from = newest;
   });
-  opened.from = from;
   opened.name = name;
   if (texts != nullptr && !is_known) {
-    const auto index = from->open(index_file);
+    const auto index = opened.from->open(index_file);
     texts->emplace(name, stores::read_text(*index, 0, index->size()));
   }
   opened.contents = {sentence({store.location(), "/", name}),
@@ -388,7 +382,7 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
                      std::move(opened.index.structure),
                      true,
                      {}};
-  opened.shards = shard_list(opened.index.shards.size(), [from, files, all = opened.index.shards,
+  opened.shards = shard_list(opened.index.shards.size(), [from = opened.from, files, all = opened.index.shards,
                                                           step = opened.index.info.step](std::size_t number) {
     const auto& listed = all[number];
     auto file = std::make_unique<pooled_file>(files, [from, listed] { return open_file(*from, listed); });
