@@ -176,25 +176,22 @@ struct open_directory {
   return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
 }
 
-/// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does
-/// not mean that it has none: errc::io.
-[[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
-  const auto file = sentence({name, "/", index_file});
+/// Whether `root` has this generation published, even damaged: as a directory, and no link to one, that has a file by
+/// the name of an index; if its name has no step, `has_own_index`. An error does not mean that it has none: errc::io.
+[[nodiscard]] inline bool is_published(const open_directory& root, const generation& which) {
+  const auto entry = directory_name(which);
+  if (!cairn::detail::parse_checkpoint_name(which.name)) {
+    const auto there = posix::open_at(root.fd.get(), entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(entry));
+    return there && has_own_index(there.get(), root.file(entry));
+  }
+  const auto file = sentence({entry, "/", index_file});
   struct stat about{};
   const bool is_there = ::fstatat(root.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-                        ::fstatat(root.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+                        ::fstatat(root.fd.get(), entry.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
   if (is_there) return S_ISDIR(about.st_mode);
   if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return false;
   fail_io("look for", root.file(file));
-}
-
-/// Whether `root` has this generation published, even damaged: as above; if its name has no step, as `has_own_index`.
-[[nodiscard]] inline bool is_published(const open_directory& root, const generation& which) {
-  const auto entry = directory_name(which);
-  if (cairn::detail::parse_checkpoint_name(which.name)) return has_index_file(root, entry);
-  const auto there = posix::open_at(root.fd.get(), entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(entry));
-  return there && has_own_index(there.get(), root.file(entry));
 }
 
 /// The directories in `root` that have names of generations, by name and number: those of checkpoint `of`, or all.

@@ -309,6 +309,19 @@ inline void sync_existing(const open_directory& root) {
   posix::sync_ancestors(root.path);
 }
 
+bool has_publication(const std::string& path, std::string_view name) {
+  const auto root = open_root(path, false);
+  return root->fd && cairn::detail::is_checkpoint_name(name) && !publications(*root, name).empty();
+}
+
+void settle(const std::string& path, std::string_view name) {
+  const auto root = open_root(path, true);
+  if (generations(*root, name).size() != 1) return;  // another one would be the newest then
+  const auto newest = newest_directory(*root, name);
+  const auto there = open_in(*root, newest);
+  if (there.fd && newest != name) static_cast<void>(rename_in(*root, newest, std::string(name), there));
+}
+
 }  // namespace detail
 
 scheduler_job scheduler_job::of_environment() {
@@ -413,20 +426,4 @@ void directory::remove(std::string_view name) {
   });
 }
 
-namespace detail {
-
-bool has_publication(const std::string& path, std::string_view name) {
-  const auto root = open_root(path, false);
-  return root->fd && cairn::detail::is_checkpoint_name(name) && !publications(*root, name).empty();
-}
-
-void settle(const std::string& path, std::string_view name) {
-  const auto root = open_root(path, true);
-  if (generations(*root, name).size() != 1) return;  // another one would be the newest then
-  const auto newest = newest_directory(*root, name);
-  const auto there = open_in(*root, newest);
-  if (there.fd && newest != name) static_cast<void>(rename_in(*root, newest, std::string(name), there));
-}
-
-}  // namespace detail
 }  // namespace cairn::inline v0_1::stores
