@@ -390,28 +390,30 @@ class leaf_decoder {
 };
 
 /// Consecutive requests that one thread reads, or a large one that all threads read.
-struct request_group {
-  std::size_t first, last;
-  bool is_large;
-};
+using request_group = std::span<const placed_request>;
+
+[[nodiscard]] inline bool is_large(const request_group& group) noexcept {
+  return group.size() == 1 && group.front().bytes() >= large_item_bytes;
+}
 
 /// Groups of neighbours in files: as few as keep all threads busy, as two groups read the same block at their border.
 [[nodiscard]] inline std::vector<request_group> group_requests(std::span<const placed_request> requests,
                                                                unsigned threads) {
-  if (threads == 1) return {{0, requests.size(), false}};
+  if (threads == 1) return {requests};
   std::uint64_t total = 0, bytes = 0;
   for (const auto& each : requests) total += each.bytes();
   const auto most = std::clamp<std::uint64_t>(total / (threads * 4), std::uint64_t{1} << 20U, std::uint64_t{64} << 20U);
   std::vector<request_group> groups;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto one = requests.subspan(i, 1);
     const auto size = requests[i].bytes();
-    const bool is_large = size >= large_item_bytes;
-    if (groups.empty() || is_large || groups.back().is_large || bytes + size > most) {
-      groups.push_back({i, i, is_large});
-      bytes = 0;
+    if (groups.empty() || is_large(one) || is_large(groups.back()) || bytes + size > most) {
+      groups.push_back(one);
+      bytes = size;
+    } else {
+      groups.back() = {groups.back().data(), groups.back().size() + 1};
+      bytes += size;
     }
-    groups.back().last = i + 1;
-    bytes += size;
   }
   return groups;
 }
@@ -421,10 +423,10 @@ inline void chain_reader::read_decoded(std::span<const placed_request> requests,
   const auto groups = group_requests(requests, threads);
   const auto read_groups = [&](bool large) {
     std::vector<request_group> some;
-    std::ranges::copy_if(groups, std::back_inserter(some), [&](const auto& each) { return each.is_large == large; });
+    std::ranges::copy_if(groups, std::back_inserter(some), [&](const auto& each) { return is_large(each) == large; });
     parallel_for(some.size(), large ? 1 : threads, [&](std::size_t i, unsigned) {
       leaf_decoder decoder(*this, {.threads = large ? threads : 1, .verify = options.verify});
-      for (const auto& each : requests.subspan(some[i].first, some[i].last - some[i].first)) {
+      for (const auto& each : some[i]) {
         const auto& into = each.request->into;
         const page_buffer packed(into.contiguous() ? 0 : into.bytes());
         const auto values = into.contiguous() ? std::span(into.memory, into.bytes()) : packed.bytes();
