@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -174,15 +173,11 @@ class attempt {
   [[nodiscard]] published_checkpoint publish() {
     published_checkpoint made;
     const auto parent = source_.finish(made, writer_->bytes());
-    made.stored = writer_->stored_bytes();
+    made.stored = writer_->stored_bytes(source_.common_leaves());
+    made.stored.insert(made.stored.end(), own_bytes_.begin(), own_bytes_.end());
     const auto [bytes, id] = writer_->commit(parent);
     made.bytes = bytes;
     made.id = id;
-    const auto first_own = made.stored.begin() + static_cast<std::ptrdiff_t>(source_.common_leaves());
-    const auto own = std::accumulate(first_own, made.stored.end(), std::uint64_t{0});
-    made.stored.erase(first_own, made.stored.end());
-    made.stored.push_back(own);
-    made.stored.insert(made.stored.end(), own_bytes_.begin(), own_bytes_.end());
     return made;
   }
 

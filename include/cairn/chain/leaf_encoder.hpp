@@ -195,13 +195,9 @@ struct encoded_piece : piece {
 
 /// The pieces for the writer. They refer to `shards`.
 [[nodiscard]] inline shards_of<write_piece> for_writer(std::span<const std::vector<encoded_piece>> shards) {
-  shards_of<write_piece> result(shards.size());
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    result[i].reserve(shards[i].size());
-    for (const auto& each : shards[i])
-      result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr, &each.tables});
-  }
-  return result;
+  return transformed<write_piece>(shards, [](const encoded_piece& each) -> write_piece {
+    return {each, each.bytes, each.how ? &*each.how : nullptr, &each.tables};
+  });
 }
 
 /// The bytes before the copy of a piece that its codec needs to encode it in place; 0 where it cannot.
@@ -234,6 +230,16 @@ struct encode_memory {
   return all;
 }
 
+/// The elements of a piece, packed: where they lie or, if they have gaps, gathered into `memory`.
+[[nodiscard]] inline std::span<const std::byte> packed_elements(const leaf& whole, const piece& which,
+                                                                page_buffer& memory) {
+  const auto width = size_of(whole.type), bytes = which.count * width;
+  if (whole.contiguous()) return {whole.memory + which.first * width, bytes};
+  const auto packed = memory.first(bytes);
+  gather(whole, which.first, packed);
+  return packed;
+}
+
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose
 /// codecs use the parent become what a reader restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
@@ -258,12 +264,16 @@ class leaf_encoder {
     for (std::size_t i = 0; i < shards.size(); ++i) {
       encoded[i].reserve(shards[i].size());
       for (const auto& each : shards[i]) {
-        encoded[i].push_back({each, {}, copy_of(each), {}, {}});
+        const std::span<const std::byte> copy(each.copy, each.copy != nullptr ? bytes_of(leaves_, each) : 0);
+        encoded[i].push_back({each, {}, copy, {}, {}});
         if (each.count != 0 && codecs_.is_encoded(each.leaf)) tasks.push_back(task_of(each, encoded[i].back()));
       }
     }
+    // A round has all tasks or, of a delta, after the first one as many as are done: the code tables of a round are
+    // known to the next one. So the pieces of a delta share their tables at any thread count.
+    const bool is_delta = std::ranges::any_of(tasks, [](const task& each) { return !each.parent.empty(); });
     for (std::size_t first = 0, next = 0; first < tasks.size(); first = next) {
-      next = end_of_round(tasks, first);
+      next = is_delta ? std::min(tasks.size(), 2 * first + 1) : tasks.size();
       encode(std::span(tasks).subspan(first, next - first));
     }
     return encoded;
@@ -293,13 +303,6 @@ class leaf_encoder {
     std::span<std::byte> kept{};  // what a reader restores from this save, kept for the next delta; empty: not kept
     encode_result result{};
   };
-
-  /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the
-  /// code tables of a round are known to the next one. So the pieces of a delta share their tables at any thread count.
-  [[nodiscard]] std::size_t end_of_round(std::span<const task> tasks, std::size_t first) const noexcept {
-    const bool is_delta = std::ranges::any_of(tasks, [](const task& each) { return !each.parent.empty(); });
-    return is_delta ? std::min(tasks.size(), 2 * first + 1) : tasks.size();
-  }
 
   /// Encodes the pieces of a round.
   void encode(std::span<task> tasks) {
@@ -337,30 +340,16 @@ class leaf_encoder {
     return made;
   }
 
-  /// Empty for a piece that was not copied.
-  [[nodiscard]] std::span<const std::byte> copy_of(const staged_piece& each) const noexcept {
-    if (each.copy == nullptr) return {};
-    return {each.copy, bytes_of(leaves_, each)};
-  }
-
   /// The task to encode a piece, with its values and reference.
   [[nodiscard]] task task_of(const staged_piece& from, encoded_piece& to) {
     const auto& whole = leaves_[from.leaf];
-    const auto begin = from.first * size_of(whole.type), bytes = bytes_of(leaves_, from);
     task made{.from = &from, .to = &to};
     if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
       const auto known = reference_of(from);
-      made.kept = known.reference->values.bytes().subspan(begin, bytes);
+      made.kept = known.reference->values.bytes().subspan(from.first * size_of(whole.type), bytes_of(leaves_, from));
       if (known.is_of_parent && known.reference->has(from.first, from.count)) made.parent = made.kept;
     }
-    if (from.copy != nullptr) {
-      made.values = copy_of(from);
-    } else if (whole.contiguous()) {
-      made.values = {whole.memory + begin, bytes};
-    } else {
-      gather(whole, from.first, made.packed.first(bytes));
-      made.values = made.packed.bytes();
-    }
+    made.values = from.copy != nullptr ? to.bytes : packed_elements(whole, from, made.packed);
     return made;
   }
 

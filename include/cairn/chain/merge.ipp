@@ -102,9 +102,8 @@ class part_merger {
     const auto& newest = slices.front();
     if (slices.size() == 1 && !newest.is_relative()) {
       if (newest.encoded == nullptr) return std::nullopt;
-      auto made = owned(which, *newest.encoded, payload_of(chain_.newest(), newest));  // as it is
-      add_tables(made, 0, newest);
-      return made;
+      const auto tables = chain_.tables_of(0, newest.shard);
+      return owned(which, *newest.encoded, payload_of(chain_.newest(), newest), *tables);  // as it is
     }
     const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
     return has_parent && slices.back().is_relative() ? join(merged, which, slices) : std::nullopt;
@@ -116,15 +115,13 @@ class part_merger {
     return payload;
   }
 
-  /// Adds the tables that a slice of a link may name to those of a piece that is made of it.
-  void add_tables(encoded_piece& made, std::size_t link, const stored_slice& slice) const {
-    for (const auto& table : chain_.tables_of(link, slice.shard)->all()) made.tables.insert(write_code_table(table));
-  }
-
-  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload) {
+  /// `named`: the tables that the payload may name.
+  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload,
+                                           const code_tables& named) {
     const auto bytes = payload.bytes().size();
     encoded_piece made{which};
     made.own(std::move(how), std::move(payload), bytes);
+    for (const auto& table : named.all()) made.tables.insert(write_code_table(table));
     return made;
   }
 
@@ -151,9 +148,7 @@ class part_merger {
     if (!payload) return std::nullopt;
     page_buffer memory(payload->size());
     std::copy(payload->begin(), payload->end(), memory.bytes().begin());
-    auto made = owned(which, how, std::move(memory));
-    for (const auto& table : known.all()) made.tables.insert(write_code_table(table));
-    return made;
+    return owned(which, how, std::move(memory), known);
   }
 
   /// The values that the chain restores, without further loss; the loss of the newest link is recorded.

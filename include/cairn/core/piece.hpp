@@ -64,15 +64,21 @@ template <std::derived_from<piece> Piece>
 using shards_of = std::vector<std::vector<Piece>>;
 using division = shards_of<piece>;
 
-/// The pieces as another type whose members beyond `piece` have their defaults: the elements are in the leaves' memory.
-template <std::derived_from<piece> Piece>
-[[nodiscard]] shards_of<Piece> from_leaves(const division& shards) {
+/// What `make` makes of each piece.
+template <std::derived_from<piece> Piece, class Shards, class Make>
+[[nodiscard]] shards_of<Piece> transformed(const Shards& shards, const Make& make) {
   shards_of<Piece> result(shards.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     result[i].reserve(shards[i].size());
-    for (const auto& each : shards[i]) result[i].push_back(Piece{each});
+    for (const auto& each : shards[i]) result[i].push_back(make(each));
   }
   return result;
+}
+
+/// The pieces as another type whose members beyond `piece` have their defaults: the elements are in the leaves' memory.
+template <std::derived_from<piece> Piece>
+[[nodiscard]] shards_of<Piece> from_leaves(const division& shards) {
+  return transformed<Piece>(shards, [](const piece& each) { return Piece{each}; });
 }
 
 inline constexpr std::size_t max_shards = 100'000;
