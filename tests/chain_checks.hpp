@@ -19,7 +19,7 @@ inline void check_restores(const cairn::any_store& store, const std::string& nam
     INFO(leaf.path);
     REQUIRE(found.contains(leaf.path));
     const auto& stored = reader.newest();
-    const auto slices = stored.slices_of(stored.contents().find(leaf.path));
+    const auto slices = stored.slices_of(stored.contents.find(leaf.path));
     REQUIRE(slices.size() == 1);
     if (!slices[0].encoded || !slices[0].encoded->lost) {
       if (found.at(leaf.path) != sample::packed(leaf)) CHECK(found.at(leaf.path) == sample::packed(leaf));

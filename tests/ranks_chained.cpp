@@ -208,11 +208,11 @@ TEST_CASE("what lossy codecs lose is in the index, and in the report of each ran
           }) == std::vector<std::string>(3));
     CHECK(lost == std::vector(3, lost.front()));
     CHECK(lost.front().contains("net.weight"));
-    const cairn::detail::checkpoint_reader reader(store, checkpoint_name(2));
+    const auto reader = cairn::detail::open_checkpoint(store, checkpoint_name(2));
     std::map<std::string, cairn::loss> stored;
-    for (std::size_t leaf = 0; leaf < reader.contents().leaves.size(); ++leaf)
-      if (const auto& how = reader.storage_of(leaf).encoded; how && how->lost)
-        stored.emplace(reader.contents().leaves[leaf].path, *how->lost);
+    for (std::size_t leaf = 0; leaf < reader.contents.leaves.size(); ++leaf)
+      if (const auto& how = reader.index.storage[leaf].encoded; how && how->lost)
+        stored.emplace(reader.contents.leaves[leaf].path, *how->lost);
     CHECK(stored == lost.front());
   }
 }

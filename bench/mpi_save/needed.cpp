@@ -16,7 +16,7 @@ namespace bench {
 namespace {
 
 using cairn::detail::box;
-using cairn::detail::checkpoint_reader;
+using cairn::detail::stored_checkpoint;
 using cairn::detail::stored_slice;
 
 /// Which blocks of checksums of a shard are needed.
@@ -45,9 +45,9 @@ class needed_blocks {
 /// A payload of the lossless codec (docs/format.md): a header of four bytes, the sizes of its blocks, and these.
 class coded_blocks {
  public:
-  coded_blocks(const checkpoint_reader& from, const stored_slice& slice) : begin_(slice.begin) {
+  coded_blocks(const stored_checkpoint& from, const stored_slice& slice) : begin_(slice.begin) {
     std::vector<std::byte> payload(slice.bytes);
-    from.read(slice, payload, {.threads = 1});
+    read_stored(from, slice.shard, slice.begin, payload, {.threads = 1});
     shift_ = std::to_integer<unsigned>(payload[2]);
     const auto count = (slice.count + (std::uint64_t{1} << shift_) - 1) >> shift_;
     std::uint64_t at = header_bytes + 4 * count;
@@ -77,9 +77,9 @@ class coded_blocks {
 
 needed_bytes count_needed(const cairn::any_store& store, std::string_view name,
                           const std::function<std::optional<box>(std::string_view path)>& box_of) {
-  const checkpoint_reader from(store, name);
-  std::vector<needed_blocks> shards(from.shards());
-  const auto& leaves = from.contents().leaves;
+  const auto from = cairn::detail::open_checkpoint(store, name);
+  std::vector<needed_blocks> shards(from.shards.size());
+  const auto& leaves = from.contents.leaves;
   for (std::size_t i = 0; i < leaves.size(); ++i)
     for (const auto& slice : from.slices_of(i)) shards[slice.shard].end_at(slice.end());
   needed_bytes needed;

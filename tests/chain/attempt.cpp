@@ -60,14 +60,15 @@ TEST_CASE(
     "what rank 0 has published is told to the others as text, and a text that it cannot have written is refused") {
   const cairn::detail::published_checkpoint made{
       .bytes = 12, .id = 1ULL << 63U, .is_delta = true, .lost = {{"a", {.max_error = 0.5}}}, .stored = {3, 0, 9}};
-  const auto text = cairn::detail::write_published(made);
-  const auto read = cairn::detail::read_published(text);
+  const auto text = cairn::detail::to_json(made);
+  const auto read = cairn::detail::from_json<cairn::detail::published_checkpoint>(text, "rank 0");
   CHECK(read.bytes == made.bytes);
   CHECK(read.id == made.id);
   CHECK(read.is_delta);
   CHECK(read.stored == made.stored);
   CHECK(read.lost.at("a").max_error == 0.5);
-  CHECK(cairn::detail::write_published(read) == text);
+  CHECK(cairn::detail::to_json(read) == text);
   for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
-    CHECK_THROWS_AS(cairn::detail::read_published(text.substr(0, bytes)), cairn::error);
+    CHECK_THROWS_AS(cairn::detail::from_json<cairn::detail::published_checkpoint>(text.substr(0, bytes), "rank 0"),
+                    cairn::error);
 }

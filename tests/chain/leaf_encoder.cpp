@@ -20,22 +20,21 @@ namespace {
 
 using shards_of_staged = cairn::detail::shards_of<cairn::detail::staged_piece>;
 
-struct encoded_state {
-  cairn::detail::shards_of<cairn::detail::encoded_piece> shards;
-  cairn::detail::encode_summary summary;
-};
-
 shards_of_staged cut(const std::vector<cairn::detail::leaf>& leaves, std::size_t shards) {
   return cairn::detail::from_leaves<cairn::detail::staged_piece>(cairn::detail::divide_evenly(leaves, shards));
 }
 
-encoded_state encode(const std::vector<cairn::detail::leaf>& leaves, const shards_of_staged& shards,
-                     const cairn::codec_rules& rules, cairn::detail::delta_base* chain = nullptr, bool as_delta = false,
-                     unsigned threads = 1) {
+cairn::detail::shards_of<cairn::detail::encoded_piece> encode(const std::vector<cairn::detail::leaf>& leaves,
+                                                              const shards_of_staged& shards,
+                                                              const cairn::codec_rules& rules,
+                                                              cairn::detail::delta_base* chain = nullptr,
+                                                              bool as_delta = false, unsigned threads = 1) {
   const cairn::detail::leaf_codecs codecs(leaves, rules);
-  cairn::detail::leaf_encoder encoder(leaves, codecs, chain, as_delta, threads);
+  cairn::save_report report;
+  cairn::detail::leaf_encoder encoder(leaves, codecs, chain, as_delta, threads, report);
   auto encoded = encoder.encode(shards);
-  return {std::move(encoded), encoder.finish()};
+  encoder.finish();
+  return encoded;
 }
 
 std::vector<std::byte> decoded(const cairn::detail::leaf& whole, const cairn::detail::encoded_piece& piece,
@@ -109,7 +108,7 @@ TEST_CASE("the pieces of a delta share their code tables, and the chain forgets 
         const auto leaves = cairn::detail::describe(state).leaves;
         const auto encoded = encode(leaves, cut(leaves, 3), rules, &chain, save > 0, is_serial ? 1 : threads);
         cairn::detail::stored_tables tables;
-        for (const auto& shard : encoded.shards)
+        for (const auto& shard : encoded)
           for (const auto& piece : shard) tables.insert(piece.tables.begin(), piece.tables.end());
         CHECK(tables.size() <= most_in_save);
         CHECK((save != 1 || !tables.empty()));
@@ -141,7 +140,7 @@ TEST_CASE("staged pieces are encoded over their copies where room and codec allo
     for (std::size_t i = 0; i < shards[0].size(); ++i) {
       const auto &staged = shards[0][i], &old = before[0][i];
       CHECK((staged == old && staged.copy == old.copy && staged.room == old.room));
-      const auto& piece = encoded.shards[0][i];
+      const auto& piece = encoded[0][i];
       if (!piece.how) {  // the writer takes the copy
         CHECK(piece.bytes.data() == staged.copy);
         CHECK(std::equal(piece.bytes.begin(), piece.bytes.end(), real[i].begin(), real[i].end()));

@@ -38,7 +38,7 @@ TEST_CASE("a merge that is not published leaves the chain, and one of another ch
   auto store = chain_of(2);
   const auto name = checkpoint_name(4);
   const auto files = store.open(name)->files();
-  const auto id = cairn::detail::checkpoint_reader(store, name).id();
+  const auto id = cairn::detail::checkpoint_id(cairn::detail::open_checkpoint(store, name).index);
   {
     const auto merge =
         cairn::detail::open_merge(store, {.name = name, .id = id, .ranks = 2, .rank = 0, .how = {.deltas = 2}});

@@ -101,7 +101,7 @@ TEST_CASE("a file records the loss of every leaf") {
     squares += off * off;
     norm += static_cast<double>(real[i]) * static_cast<double>(real[i]);
   }
-  const auto slices = reader.newest().slices_of(reader.newest().contents().find("net.weight"));
+  const auto slices = reader.newest().slices_of(reader.contents().find("net.weight"));
   REQUIRE(slices.size() == 1);
   REQUIRE(slices[0].encoded->lost);
   CHECK(slices[0].encoded->lost == made.lost.back().at("net.weight"));
@@ -200,6 +200,7 @@ TEST_CASE("any elements of a leaf can be read, however the links cut it") {
   }
   const cairn::detail::chain_reader reader(store, cairn::detail::checkpoint_name(state.step));
   CHECK(reader.links().size() == 4);
+  CHECK(sample::failure_of([&] { reader.contents().fetch(0, {}); }).code == cairn::errc::invalid);
   for (std::size_t i = 0; i < reader.contents().leaves.size(); ++i) {
     const auto& leaf = reader.contents().leaves[i];
     const auto width = cairn::size_of(leaf.type), count = leaf.bytes() / width;

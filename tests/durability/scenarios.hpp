@@ -233,7 +233,7 @@ inline std::string compare(const cairn::any_store& store, const std::string& nam
     const auto was = sample::packed(leaf);
     std::vector<std::byte> is(reader.contents().leaves[index].bytes());
     reader.contents().fetch(index, is);
-    const auto slices = reader.newest().slices_of(reader.newest().contents().find(leaf.path));
+    const auto slices = reader.newest().slices_of(reader.contents().find(leaf.path));
     if (slices.empty() || was.size() != is.size()) return name + ": " + leaf.path + " has another shape";
     const auto lost = slices[0].encoded ? slices[0].encoded->lost : std::nullopt;
     if (lost && slices.size() > 1) return name + ": " + leaf.path + " is in several slices";

@@ -109,9 +109,9 @@ resources measure() {
 }
 
 /// The greatest error of a lossy leaf in the newest checkpoint; nothing where it is exact.
-std::optional<double> recorded_error(const cairn::detail::checkpoint_reader& stored, const std::string& path) {
+std::optional<double> recorded_error(const cairn::detail::stored_checkpoint& stored, const std::string& path) {
   std::optional<double> worst;
-  for (const auto& slice : stored.slices_of(stored.contents().find(path)))
+  for (const auto& slice : stored.slices_of(stored.contents.find(path)))
     if (slice.encoded && slice.encoded->lost) worst = std::max(worst.value_or(0), slice.encoded->lost->max_error);
   return worst;
 }

@@ -105,12 +105,12 @@ void change(cairn::detail::encoding_info& how, choices& from) {
 
 /// The checkpoint `name` once more, with changes, under checksums that hold.
 void forge(const cairn::any_store& from, cairn::any_store& to, const std::string& name, choices& chosen) {
-  const cairn::detail::checkpoint_reader reader(from, name);
+  const auto reader = cairn::detail::open_checkpoint(from, name);
   std::vector<cairn::detail::leaf> leaves;
   std::vector<cairn::detail::write_piece> pieces;
   std::vector<std::vector<std::byte>> memory;
   std::vector<cairn::detail::encoding_info> encodings;
-  const auto& stored = reader.contents().leaves;
+  const auto& stored = reader.contents.leaves;
   memory.reserve(stored.size());
   encodings.reserve(stored.size());
   const auto target = chosen.next(stored.size());
@@ -118,7 +118,7 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
     const auto slices = reader.slices_of(i);
     const auto& slice = slices.at(0);
     auto& bytes = memory.emplace_back(slice.bytes);
-    reader.read(slice, bytes);
+    cairn::detail::read_stored(reader, slice.shard, slice.begin, bytes);
     cairn::detail::leaf leaf;
     leaf.path = stored[i].path;
     leaf.type = stored[i].type;
@@ -141,10 +141,10 @@ void forge(const cairn::any_store& from, cairn::any_store& to, const std::string
   sample::checkpoint_spec spec;
   spec.leaves = leaves;
   spec.shards = {pieces};
-  spec.info.step = reader.step();
-  spec.id = reader.id();
-  if (reader.parent() != nullptr) spec.parent = *reader.parent();
-  auto tables = reader.tables_of(0);
+  spec.info.step = reader.index.info.step;
+  spec.id = cairn::detail::checkpoint_id(reader.index);
+  spec.parent = reader.index.parent;
+  auto tables = reader.shards[0].metadata.tables;
   if (chosen.next(16) == 0 && spec.parent) spec.parent->id ^= 1;
   if (chosen.next(16) == 0 && !tables.empty()) tables.begin()->second[chosen.next(256)] = '1';
   spec.shards[0].front().tables = &tables;

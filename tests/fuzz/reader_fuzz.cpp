@@ -44,14 +44,14 @@ template <class Open>
 void read_all(std::size_t bytes, const Open& open) {
   const fuzz::memory_bound guard(memory_for(bytes));
   try {
-    const cairn::detail::checkpoint_reader reader = open();
-    const auto& leaves = reader.contents().leaves;
+    const cairn::detail::stored_checkpoint reader = open();
+    const auto& leaves = reader.contents.leaves;
     std::uint64_t total = 0;
     std::vector<cairn::detail::read_request> requests;
     std::vector<std::vector<std::byte>> memory;
     for (std::size_t i = 0; i < leaves.size(); ++i) {
       if (i > 0) require(leaves[i - 1].path < leaves[i].path);
-      require(reader.contents().find(leaves[i].path) == i);
+      require(reader.contents.find(leaves[i].path) == i);
       std::uint64_t stored = 0;
       bool is_encoded = false;
       for (const auto& slice : reader.slices_of(i)) {
@@ -65,9 +65,9 @@ void read_all(std::size_t bytes, const Open& open) {
       memory.emplace_back(leaves[i].bytes());
       requests.push_back({i, {leaves[i].type, leaves[i].shape, memory.back().data(), {}}});
     }
-    reader.read(requests, {.threads = 1, .verify = false});
-    reader.read(requests, {.threads = 1, .verify = true});
-    reader.verify(1);
+    cairn::detail::read_leaves(reader, requests, {.threads = 1, .verify = false});
+    cairn::detail::read_leaves(reader, requests, {.threads = 1, .verify = true});
+    cairn::detail::verify(reader, 1);
   } catch (const cairn::error& error) {
     require(std::strlen(error.what()) > 8);
   }
@@ -110,13 +110,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     case 0: {  // a lone file
       put(store, {{"index.json", input}});
       read_all(input.size(),
-               [&] { return cairn::detail::checkpoint_reader(store.open("c")->open("index.json"), "lone"); });
+               [&] { return cairn::detail::open_checkpoint(store.open("c")->open("index.json"), "lone"); });
       break;
     }
     case 1: {  // a shard
       const auto index = index_for(input);
       put(store, {{"index.json", index}, {shard, input}});
-      read_all(input.size() + index.size(), [&] { return cairn::detail::checkpoint_reader(store, "c"); });
+      read_all(input.size() + index.size(), [&] { return cairn::detail::open_checkpoint(store, "c"); });
       break;
     }
     default: {  // an index, with a checksum that holds
@@ -125,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       index.replace(0, std::min(at, index.size()), cairn::detail::index_opening);
       if (index.size() >= at + 16) index.replace(at, 16, cairn::detail::to_hex(cairn::detail::index_checksum(index)));
       put(store, {{"index.json", index}});
-      read_all(index.size(), [&] { return cairn::detail::checkpoint_reader(store, "c"); });
+      read_all(index.size(), [&] { return cairn::detail::open_checkpoint(store, "c"); });
     }
   }
   return 0;

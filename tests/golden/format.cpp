@@ -36,11 +36,11 @@ void write(cairn::any_store store) {
 TEST_CASE("the frozen checkpoint reads back value for value") {
   const golden::state state;
   const auto spec = state.spec();
-  const cairn::detail::checkpoint_reader reader(frozen(), name);
-  const auto& contents = reader.contents();
-  CHECK(reader.step() == 120);
-  CHECK(reader.metrics() == spec.info.metrics);
-  CHECK(reader.info().metadata ==
+  const auto reader = cairn::detail::open_checkpoint(frozen(), name);
+  const auto& contents = reader.contents;
+  CHECK(reader.index.info.step == 120);
+  CHECK(reader.index.info.metrics == spec.info.metrics);
+  CHECK(reader.index.info.metadata ==
         std::map<std::string, std::string>{{"commit", "0123abcd"}, {"note", "line 1\nline 2 \u00e9"}});
   CHECK(contents.structure == spec.structure);
   std::set<std::string> paths;
@@ -53,7 +53,8 @@ TEST_CASE("the frozen checkpoint reads back value for value") {
     CHECK(contents.leaves[index].shape == (leaf.place ? leaf.place->whole : leaf.shape));
     if (leaf.path == "model.F64") continue;  // encoded
     std::vector<std::byte> bytes(contents.leaves[index].bytes());
-    contents.fetch(index, bytes);
+    const cairn::detail::read_request one[] = {{index, {leaf.type, contents.leaves[index].shape, bytes.data(), {}}}};
+    cairn::detail::read_leaves(reader, one);
     if (leaf.place) {
       const cairn::detail::memory_view whole{leaf.type, leaf.place->whole, bytes.data(), {}};
       CHECK(sample::packed(cairn::detail::view_of(whole, {leaf.place->first, leaf.shape})) == sample::packed(leaf));
@@ -65,16 +66,17 @@ TEST_CASE("the frozen checkpoint reads back value for value") {
 }
 
 TEST_CASE("the losses and the encoding of the frozen checkpoint read back") {
-  const cairn::detail::checkpoint_reader reader(frozen(), name);
-  const auto& contents = reader.contents();
-  REQUIRE(reader.storage_of(contents.find("model.F32")).restored != nullptr);
-  CHECK(*reader.storage_of(contents.find("model.F32")).restored == cairn::restored_loss{{0.5, 0.25}, 3});
-  const auto& encoded = reader.storage_of(contents.find("model.F64")).encoded;
+  const auto reader = cairn::detail::open_checkpoint(frozen(), name);
+  const auto& contents = reader.contents;
+  REQUIRE(reader.index.storage[contents.find("model.F32")].restored != nullptr);
+  CHECK(*reader.index.storage[contents.find("model.F32")].restored == cairn::restored_loss{{0.5, 0.25}, 3});
+  const auto& encoded = reader.index.storage[contents.find("model.F64")].encoded;
   REQUIRE(encoded != nullptr);
   CHECK(*encoded == cairn::detail::leaf_encoding{"users_own", true, 7, cairn::loss{0.125, 0.0625}});
   const auto slices = reader.slices_of(contents.find("model.F64"));
   REQUIRE(slices.size() == 1);
-  CHECK(reader.tables_of(slices[0].shard) == cairn::detail::stored_tables{{"00000000000000ff", std::string(256, '7')}});
+  CHECK(reader.shards[slices[0].shard].metadata.tables ==
+        cairn::detail::stored_tables{{"00000000000000ff", std::string(256, '7')}});
 }
 
 TEST_CASE("the same state is still written with the same bytes") {

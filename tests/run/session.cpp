@@ -344,7 +344,7 @@ TEST_CASE("in parts or at once, chains of deltas restore what their writer track
       CHECK(bits.at("step") == real.at("step"));
       CHECK((bits.at("net.weight") == real.at("net.weight")) == (step == 1));
       const cairn::detail::chain_reader reader(store, checkpoint_name(step));
-      CHECK((reader.newest().parent() != nullptr) == (step > 1));
+      CHECK(reader.newest().index.parent.has_value() == (step > 1));
     }
     CHECK(merged == 2);
     CHECK(run.stats().merged == 2);

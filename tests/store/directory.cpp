@@ -372,7 +372,7 @@ TEST_CASE("what a dead owner of another host was writing is removed by the next 
   const cairn::stores::detail::owner_record elsewhere{
       .host = "node7", .boot = "b", .device = 1, .processes = 2, .process = 3, .started = 4, .job = {"slurm 1", 0}};
   fs::create_directories(scratch.path(".lock"));
-  sample::spill(scratch.path(".lock/owner"), to_text(elsewhere));
+  sample::spill(scratch.path(".lock/owner"), cairn::detail::to_json(elsewhere));
   auto neighbour = elsewhere;  // it saves without the lock
   neighbour.process = 5;
   const auto machine = elsewhere.writer().substr(0, 8);

@@ -39,7 +39,7 @@ void take(const std::string& path, std::chrono::milliseconds term = 60s, cairn::
 /// The lock of an owner of another host.
 void leave_lock(const sample::scratch& in, const owner_record& owner) {
   fs::create_directories(in.path(".lock"));
-  sample::spill(in.path(".lock/owner"), to_text(owner));
+  sample::spill(in.path(".lock/owner"), cairn::detail::to_json(owner));
 }
 
 void set_time(const std::string& path, std::chrono::seconds ago) {
@@ -227,7 +227,7 @@ TEST_CASE("the lock of another owner is not taken for this one's because it is t
     auto other = parse_owner(sample::slurp(scratch.path(".lock/owner"))).value();
     CHECK_NOTHROW(lock.check());
     ++other.random;
-    sample::spill(scratch.path(".lock/owner"), to_text(other));
+    sample::spill(scratch.path(".lock/owner"), cairn::detail::to_json(other));
     const auto failure = sample::failure_of([&] { lock.check(); });
     CHECK(failure.code == errc::busy);
     CHECK(failure.says("another process has taken over " + scratch.path()));
@@ -286,10 +286,10 @@ TEST_CASE("a record reads back, and nothing else is one") {
                                .started = random(),
                                .is_locked = random() % 2 == 0,
                                .job = {i % 2 == 0 ? "slurm " + std::to_string(random()) : "", random()}};
-    const auto text = to_text(written);
+    const auto text = cairn::detail::to_json(written);
     const auto read = parse_owner(text);
     REQUIRE(read);
-    CHECK(to_text(*read) == text);
+    CHECK(cairn::detail::to_json(*read) == text);
     CHECK(read->device == written.device);
     CHECK(read->is_locked == written.is_locked);
     CHECK(read->job.restarts == written.job.restarts);
@@ -297,11 +297,11 @@ TEST_CASE("a record reads back, and nothing else is one") {
     CHECK_FALSE(parse_owner(text.substr(0, random() % text.size())));
   }
   CHECK_FALSE(parse_owner(""));
-  auto text = to_text({.host = "a\x1b[2J"});
+  auto text = cairn::detail::to_json(owner_record{.host = "a\x1b[2J"});
   CHECK_FALSE(parse_owner(text));
-  text = to_text({.host = std::string(256, 'a')});
+  text = cairn::detail::to_json(owner_record{.host = std::string(256, 'a')});
   CHECK_FALSE(parse_owner(text));
-  text = to_text({});
+  text = cairn::detail::to_json(owner_record{});
   CHECK(parse_owner(text));
   const std::string device = "\"device\": ";
   text.replace(text.find(device) + device.size(), 1, "-1");
@@ -314,7 +314,7 @@ TEST_CASE("this process") {
   CHECK(self.started > 0);
   CHECK(self.boot.size() == 36);
   CHECK(self.job.id == "a\nb");
-  CHECK(parse_owner(to_text(self)).value().job.id == "a\nb");
+  CHECK(parse_owner(cairn::detail::to_json(self)).value().job.id == "a\nb");
   CHECK(machine_id(5).size() == 8);
   CHECK(machine_id(5) != machine_id(6));
   CHECK(owner_record{}.writer().empty());

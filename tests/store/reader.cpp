@@ -37,11 +37,20 @@ sample::leaves blank(const sample::leaves& like, std::mt19937_64& random) {
   return made;
 }
 
-std::vector<cairn::detail::read_request> requests_for(const cairn::detail::checkpoint_reader& reader,
+std::vector<cairn::detail::read_request> requests_for(const cairn::detail::stored_checkpoint& reader,
                                                       const sample::leaves& leaves) {
   std::vector<cairn::detail::read_request> requests;
-  for (const auto& leaf : leaves.list) requests.push_back({reader.contents().find(leaf.path), leaf});
+  for (const auto& leaf : leaves.list) requests.push_back({reader.contents.find(leaf.path), leaf});
   return requests;
+}
+
+/// The elements of a leaf.
+std::vector<std::byte> values_of(const cairn::detail::stored_checkpoint& reader, std::size_t leaf) {
+  const auto& stored = reader.contents.leaves.at(leaf);
+  std::vector<std::byte> values(stored.bytes());
+  const cairn::detail::read_request one[] = {{leaf, {stored.type, stored.shape, values.data(), {}}}};
+  cairn::detail::read_leaves(reader, one);
+  return values;
 }
 
 }  // namespace
@@ -64,23 +73,22 @@ TEST_CASE("what is written is read: any leaves, division, store, threads") {
     if (round % 2) store = cairn::stores::directory(scratch.path(), {.durable = round % 3 == 0});
     sample::write_checkpoint(store, "c", spec);
 
-    const cairn::detail::checkpoint_reader reader(store, "c");
-    CHECK(reader.step() == spec.info.step);
-    CHECK(reader.metrics() == spec.info.metrics);
-    CHECK(reader.contents().structure == spec.structure);
-    CHECK(reader.contents().has_structure);
-    CHECK(reader.contents().origin == store.location() + "/c");
-    REQUIRE(reader.contents().leaves.size() == leaves.list.size());
-    reader.verify();
+    const auto reader = cairn::detail::open_checkpoint(store, "c");
+    CHECK(reader.index.info.step == spec.info.step);
+    CHECK(reader.index.info.metrics == spec.info.metrics);
+    CHECK(reader.contents.structure == spec.structure);
+    CHECK(reader.contents.has_structure);
+    CHECK(reader.contents.origin == store.location() + "/c");
+    REQUIRE(reader.contents.leaves.size() == leaves.list.size());
+    cairn::detail::verify(reader);
 
     const auto into = blank(leaves, random);
     const bool verify = random() % 2 == 0;
-    reader.read(requests_for(reader, into), {.threads = static_cast<unsigned>(random() % 4), .verify = verify});
+    cairn::detail::read_leaves(reader, requests_for(reader, into),
+                               {.threads = static_cast<unsigned>(random() % 4), .verify = verify});
     for (std::size_t i = 0; i < leaves.list.size(); ++i) {
       CHECK(sample::packed(into.list[i]) == sample::packed(leaves.list[i]));
-      std::vector<std::byte> fetched(leaves.list[i].bytes());
-      reader.contents().fetch(reader.contents().find(leaves.list[i].path), fetched);
-      CHECK(fetched == sample::packed(leaves.list[i]));
+      CHECK(values_of(reader, reader.contents.find(leaves.list[i].path)) == sample::packed(leaves.list[i]));
     }
   }
 }
@@ -102,21 +110,21 @@ TEST_CASE("every flipped bit of the data is found and named, and touches nothing
     const auto at = 4096 + random() % (bad.size() - 4096);
     bad[at] = static_cast<char>(bad[at] ^ (1 << random() % 8));
     sample::spill(path, bad);
-    const cairn::detail::checkpoint_reader reader(store, "c");
+    const auto reader = cairn::detail::open_checkpoint(store, "c");
     const auto into = blank(leaves, random);
     const auto before = sample::packed(into.list[0]), before_too = sample::packed(into.list[1]);
     const bool verifies_first = round % 2 == 0;
     const auto failure = sample::failure_of([&] {
-      if (verifies_first) reader.verify();
-      reader.read(requests_for(reader, into));
+      if (verifies_first) cairn::detail::verify(reader);
+      cairn::detail::read_leaves(reader, requests_for(reader, into));
     });
     CHECK(failure.code == cairn::errc::corrupt);
     CHECK(failure.says(path));
     CHECK(failure.says(at < 4096 + 1'600'000 ? "first" : "second"));
     if (verifies_first) CHECK(sample::packed(into.list[0]) == before);
     if (verifies_first) CHECK(sample::packed(into.list[1]) == before_too);
-    CHECK(sample::failure_of([&] { reader.verify(); }).code == cairn::errc::corrupt);
-    CHECK_NOTHROW(reader.read(requests_for(reader, into), {.threads = 0, .verify = false}));
+    CHECK(sample::failure_of([&] { cairn::detail::verify(reader); }).code == cairn::errc::corrupt);
+    CHECK_NOTHROW(cairn::detail::read_leaves(reader, requests_for(reader, into), {.threads = 0, .verify = false}));
   }
 }
 
@@ -134,12 +142,12 @@ TEST_CASE("only what is read is verified") {
   auto bytes = sample::slurp(path);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);
   sample::spill(path, bytes);
-  const cairn::detail::checkpoint_reader reader(store, "c");
+  const auto reader = cairn::detail::open_checkpoint(store, "c");
   const auto into = blank(leaves, random);
   const cairn::detail::read_request one[] = {{0, into.list[0]}};
-  CHECK_NOTHROW(reader.read(one));
+  CHECK_NOTHROW(cairn::detail::read_leaves(reader, one));
   CHECK(sample::packed(into.list[0]) == sample::packed(leaves.list[0]));
-  const auto failure = sample::failure_of([&] { reader.verify(); });
+  const auto failure = sample::failure_of([&] { cairn::detail::verify(reader); });
   CHECK(failure.says("second"));
   CHECK(failure.says(std::to_string(4096 + (4 << 20) - cairn::detail::block_bytes)));
 }
@@ -160,15 +168,15 @@ TEST_CASE("a file of others: unaligned data, elements across every boundary, str
   const sample::scratch scratch;
   sample::spill(scratch.path("model.safetensors"), text);
 
-  const cairn::detail::checkpoint_reader reader(cairn::stores::detail::open_file(scratch.path("model.safetensors")),
-                                                "model");
-  CHECK_FALSE(reader.contents().has_structure);
-  CHECK(reader.step() == 0);
-  reader.verify();
+  const auto reader =
+      cairn::detail::open_checkpoint(cairn::stores::detail::open_file(scratch.path("model.safetensors")), "model");
+  CHECK_FALSE(reader.contents.has_structure);
+  CHECK(reader.index.info.step == 0);
+  cairn::detail::verify(reader);
   sample::leaves into;
   into.add("odd", cairn::dtype::u8, {3}, random);
   into.add_strided("w", cairn::dtype::f64, count, random);
-  reader.read(requests_for(reader, into), {.threads = 32, .verify = true});
+  cairn::detail::read_leaves(reader, requests_for(reader, into), {.threads = 32, .verify = true});
   CHECK(sample::text_of(sample::packed(into.list[0])) == text.substr(8 + length, 3));
   CHECK(sample::text_of(sample::packed(into.list[1])) == text.substr(8 + length + 3));
 }
@@ -181,18 +189,17 @@ TEST_CASE("requests that do not fit are refused before anything is read") {
   spec.leaves = leaves.list;
   cairn::any_store store = cairn::stores::memory();
   sample::write_checkpoint(store, "c", spec);
-  const cairn::detail::checkpoint_reader reader(store, "c");
+  const auto reader = cairn::detail::open_checkpoint(store, "c");
   const auto code = [&](std::size_t leaf, cairn::dtype type, cairn::extents shape) {
     sample::leaves into;
     into.add("a", type, std::move(shape), random);
     const cairn::detail::read_request one[] = {{leaf, into.list[0]}};
-    return sample::failure_of([&] { reader.read(one); });
+    return sample::failure_of([&] { cairn::detail::read_leaves(reader, one); });
   };
   CHECK(code(0, cairn::dtype::f32, {5, 2}).sentence.empty());
   CHECK(code(0, cairn::dtype::f32, {11}).says("\"a\" is F32[10], the memory for it F32[11]"));
   CHECK(code(0, cairn::dtype::i32, {10}).code == cairn::errc::mismatch);
   CHECK(code(1, cairn::dtype::f32, {10}).code == cairn::errc::invalid);
-  CHECK(sample::failure_of([&] { reader.contents().fetch(0, {}); }).code == cairn::errc::invalid);
 }
 
 TEST_CASE("encoded slices are listed with their bytes, verified, and not read as elements") {
@@ -211,16 +218,15 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   spec.id = 99;
   cairn::any_store store = cairn::stores::memory();
   CHECK(sample::write_checkpoint(store, "c", spec).id == 99);
-  const cairn::detail::checkpoint_reader reader(store, "c");
-  REQUIRE(reader.contents().leaves.size() == 1);
-  CHECK(reader.contents().leaves[0].type == cairn::dtype::f32);
-  CHECK(reader.contents().leaves[0].shape == cairn::extents{1000});
-  REQUIRE(reader.parent() != nullptr);
-  CHECK(*reader.parent() == *spec.parent);
-  CHECK(reader.id() == 99);
-  CHECK_FALSE(reader.is_parsed(1));
-  CHECK(reader.tables_of(0).empty());
-  CHECK(reader.tables_of(1) == tables);
+  const auto reader = cairn::detail::open_checkpoint(store, "c");
+  REQUIRE(reader.contents.leaves.size() == 1);
+  CHECK(reader.contents.leaves[0].type == cairn::dtype::f32);
+  CHECK(reader.contents.leaves[0].shape == cairn::extents{1000});
+  CHECK(reader.index.parent == spec.parent);
+  CHECK(cairn::detail::checkpoint_id(reader.index) == 99);
+  CHECK(reader.shards.if_parsed(1) == nullptr);
+  CHECK(reader.shards[0].metadata.tables.empty());
+  CHECK(reader.shards[1].metadata.tables == tables);
   CHECK(reader.is_encoded(0));
   CHECK(reader.is_relative(0));
   const auto slices = reader.slices_of(0);
@@ -229,11 +235,10 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
   CHECK(*slices[0].encoded == how);
   CHECK(slices[1].encoded == nullptr);
   std::vector<std::byte> stored(slices[0].bytes);
-  reader.read(slices[0], stored);
+  cairn::detail::read_stored(reader, slices[0].shard, slices[0].begin, stored);
   CHECK(sample::text_of(stored) == sample::text_of(bytes));
-  CHECK(reader.file_of(slices[0]).ends_with(cairn::detail::shard_file(1, 2)));
-  std::vector<std::byte> memory(4000);
-  const auto failure = sample::failure_of([&] { reader.contents().fetch(0, memory); });
+  CHECK(reader.shards[slices[0].shard].where.ends_with(cairn::detail::shard_file(1, 2)));
+  const auto failure = sample::failure_of([&] { values_of(reader, 0); });
   CHECK(failure.code == cairn::errc::unsupported);
   CHECK(failure.says("\"w\""));
   CHECK(failure.says("\"mine\""));
@@ -244,8 +249,10 @@ TEST_CASE("encoded slices are listed with their bytes, verified, and not read as
               {{cairn::detail::shard_file(0, 2), sample::get(store, "c", cairn::detail::shard_file(0, 2))},
                {cairn::detail::shard_file(1, 2), bad},
                {"index.json", sample::get(store, "c", "index.json")}});
-  const cairn::detail::checkpoint_reader damaged(store, "c");
-  CHECK(sample::failure_of([&] { damaged.read(damaged.slices_of(0)[0], stored); }).code == cairn::errc::corrupt);
+  const auto damaged = cairn::detail::open_checkpoint(store, "c");
+  const auto slice = damaged.slices_of(0)[0];
+  CHECK(sample::failure_of([&] { cairn::detail::read_stored(damaged, slice.shard, slice.begin, stored); }).code ==
+        cairn::errc::corrupt);
 }
 
 TEST_CASE("boxes of an array in any shards are read as the whole array") {
@@ -270,17 +277,17 @@ TEST_CASE("boxes of an array in any shards are read as the whole array") {
     spec.leaves = parts.list;
     cairn::any_store store = cairn::stores::memory();
     sample::write_checkpoint(store, "c", spec);
-    const cairn::detail::checkpoint_reader reader(store, "c");
-    REQUIRE(reader.contents().leaves.size() == 1);
-    CHECK(reader.contents().leaves[0].shape == whole.list[0].shape);
-    reader.verify();
+    const auto reader = cairn::detail::open_checkpoint(store, "c");
+    REQUIRE(reader.contents.leaves.size() == 1);
+    CHECK(reader.contents.leaves[0].shape == whole.list[0].shape);
+    cairn::detail::verify(reader);
     sample::leaves into;
     into.add("w", cairn::dtype::f32, {rows, columns}, random);
     into.add("w", cairn::dtype::f32, {rows * columns}, random);
     into.add_strided("w", cairn::dtype::f32, rows * columns, random);
     for (const auto& to : into.list) {
       const cairn::detail::read_request one[] = {{0, to}};
-      reader.read(one);
+      cairn::detail::read_leaves(reader, one);
       CHECK(sample::packed(to) == sample::packed(whole.list[0]));
     }
   }
@@ -311,15 +318,12 @@ TEST_CASE("only the shards that are needed are opened") {
   const sample::scratch scratch;
   cairn::any_store store = cairn::stores::directory(scratch.path(), {.durable = false});
   sample::write_checkpoint(store, "c", spec);
-  const cairn::detail::checkpoint_reader reader(store, "c");
+  const auto reader = cairn::detail::open_checkpoint(store, "c");
   for (const std::size_t i : {1U, 2U}) std::filesystem::remove(scratch.path("c/" + cairn::detail::shard_file(i, 3)));
-  std::vector<std::byte> memory(4000);
-  reader.contents().fetch(0, memory);
-  CHECK(memory == sample::packed(leaves.list[0]));
-  CHECK(
-      sample::failure_of([&] { reader.contents().fetch(1, memory); }).says("the index names it, but it is not there"));
+  CHECK(values_of(reader, 0) == sample::packed(leaves.list[0]));
+  CHECK(sample::failure_of([&] { values_of(reader, 1); }).says("the index names it, but it is not there"));
   store.remove("c");
-  CHECK(sample::failure_of([&] { reader.contents().fetch(1, memory); }).code == cairn::errc::not_found);
+  CHECK(sample::failure_of([&] { values_of(reader, 1); }).code == cairn::errc::not_found);
 }
 
 using namespace cairn::detail;
@@ -415,11 +419,12 @@ TEST_CASE("no byte is read twice, and without a check only what is needed") {
   const read_step near{0, 100, 200, &all, 100}, next{0, 5000, 5100, &all, 5000}, far{0, 900'000, 900'100, &all, 0};
   read_blocks(from.checkpoint, {near, next, far}, true, 1);  // its block is verified
   CHECK(from.reads->take() == 5000 + 100);
-  const block_run runs[] = {{0, 0, 80}};
+  const read_task runs[] = {{0, 0, memory.size()}};
   verify_blocks(from.checkpoint, runs, 2);
   CHECK(from.reads->take() == 0);
   from.open();
-  verify_blocks(from.checkpoint, std::vector<block_run>{{0, 1, 30}, {0, 0, 20}}, 2);
+  verify_blocks(from.checkpoint, std::vector<read_task>{{0, block_bytes, 30 * block_bytes}, {0, 0, 20 * block_bytes}},
+                2);
   CHECK(from.reads->take() == 30 * block_bytes);
   read_blocks(from.checkpoint, {far}, false, 1);
   CHECK(from.reads->take() == 100);
@@ -446,7 +451,7 @@ TEST_CASE("a damaged block is named, whether its bytes are wanted or only checke
   CHECK(block(1).code == cairn::errc::corrupt);
   CHECK(block(1).says("the damage affects \"w\""));
   CHECK(block(2).sentence.empty());
-  const block_run runs[] = {{0, 0, 48}};
+  const read_task runs[] = {{0, 0, memory.size()}};
   CHECK(sample::failure_of([&] { verify_blocks(from.checkpoint, runs, 1); }).says("the 65536 bytes from byte"));
   CHECK_NOTHROW(read_blocks(from.checkpoint, {{0, 0, memory.size(), &all, 0}}, false, 1));
 }
@@ -475,12 +480,12 @@ struct stored_arrays {
 TEST_CASE("slices in order: each block is read once, and they have their bytes") {
   for (const std::uint64_t most : {900U, 100'000U, 3'000'000U}) {
     stored_arrays made(most > 1'000'000 ? 12 : 60, most);
-    const cairn::detail::checkpoint_reader reader(cairn::any_store(made.store), "c");
+    const auto reader = cairn::detail::open_checkpoint(cairn::any_store(made.store), "c");
     std::vector<cairn::detail::stored_slice> slices;
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < made.leaves.list.size(); ++i)
       for (const auto& each : reader.slices_of(i)) slices.push_back(each);
-    for (std::size_t i = 0; i < reader.shards(); ++i) bytes += reader.data_bytes(i);
+    for (std::size_t i = 0; i < reader.shards.size(); ++i) bytes += reader.shards[i].header.data_bytes;
     static_cast<void>(made.store.take_bytes());
     cairn::detail::slice_window window({.threads = 1});
     for (const auto& slice : slices) {
@@ -496,7 +501,7 @@ TEST_CASE("slices in order: each block is read once, and they have their bytes")
 
 TEST_CASE("slices of two shards in turn, nearly in order: each block is read once") {
   stored_arrays made(400, 30'000);
-  const cairn::detail::checkpoint_reader reader(cairn::any_store(made.store), "c");
+  const auto reader = cairn::detail::open_checkpoint(cairn::any_store(made.store), "c");
   std::vector<cairn::detail::stored_slice> of_shard[2];
   for (std::size_t i = 0; i < made.leaves.list.size(); ++i)
     for (const auto& each : reader.slices_of(i)) of_shard[each.shard].push_back(each);
@@ -510,13 +515,13 @@ TEST_CASE("slices of two shards in turn, nearly in order: each block is read onc
       static_cast<void>(window.move_to(reader, slice));
       window.need(0, slice.bytes);
     }
-  CHECK(made.store.take_bytes() == reader.data_bytes(0) + reader.data_bytes(1));
+  CHECK(made.store.take_bytes() == reader.shards[0].header.data_bytes + reader.shards[1].header.data_bytes);
 }
 
 TEST_CASE("slices in any order have the bytes that were needed") {
   const auto most = GENERATE(300'000U, 60'000U);
   stored_arrays made(40, most);
-  const cairn::detail::checkpoint_reader reader(cairn::any_store(made.store), "c");
+  const auto reader = cairn::detail::open_checkpoint(cairn::any_store(made.store), "c");
   cairn::detail::slice_window window({.threads = 2});
   for (int round = 0; round < 1000; ++round) {
     const auto slices = reader.slices_of(made.random() % made.leaves.list.size());
@@ -539,12 +544,12 @@ TEST_CASE("a block that is damaged is reported where it is needed, and only ther
               {{file, bytes},
                {cairn::detail::shard_file(1, 2), sample::get(store, "c", cairn::detail::shard_file(1, 2))},
                {"index.json", sample::get(store, "c", "index.json")}});
-  const cairn::detail::checkpoint_reader reader(store, "c");
+  const auto reader = cairn::detail::open_checkpoint(store, "c");
   cairn::detail::slice_window window({.threads = 1});
   std::optional<cairn::detail::stored_slice> last;
   for (std::size_t i = 0; i < made.leaves.list.size(); ++i)
     for (const auto& each : reader.slices_of(i))
-      if (each.shard == 0 && each.end() == reader.data_bytes(0)) last = each;
+      if (each.shard == 0 && each.end() == reader.shards[0].header.data_bytes) last = each;
   REQUIRE(last);
   static_cast<void>(window.move_to(reader, *last));
   if (last->bytes > 70'000) window.need(0, 1);

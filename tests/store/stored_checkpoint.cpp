@@ -303,7 +303,6 @@ TEST_CASE("the file of a shard that is opened again is of the same publication, 
     return value;
   };
   for (const std::size_t shard : {0U, 1U, 2U, 1U, 0U}) CHECK(first(shard) == 1);
-  CHECK(pool->open() == 1);
   const auto files_of = [&](const std::string& of) {
     std::vector<std::pair<std::string, std::string>> files;
     for (const auto& file : store.open(of)->files()) files.emplace_back(file, sample::get(store, of, file));
@@ -346,12 +345,13 @@ TEST_CASE("a rank opens the checkpoint whose index another one has read, also wh
     CHECK(!cairn::detail::open_checkpoint(store, name, {}, &read).contents.leaves.empty());
   CHECK(read.at("b") == sample::get(store, "b", "index.json"));
   cairn::save(store, "a", std::vector<float>(10), {.step = 8});
-  const cairn::detail::checkpoint_reader same(store, "a", {}, &read), other(store, "a");
-  CHECK(same.step() == 7);
-  CHECK(same.contents().leaves[0].shape == cairn::extents{1000});
-  CHECK(same.is_outdated(store, "a"));
-  CHECK(other.step() == 8);
-  CHECK_FALSE(other.is_outdated(store, "a"));
+  const auto same = cairn::detail::open_checkpoint(store, "a", {}, &read);
+  const auto other = cairn::detail::open_checkpoint(store, "a");
+  CHECK(same.index.info.step == 7);
+  CHECK(same.contents.leaves[0].shape == cairn::extents{1000});
+  CHECK(same.is_outdated(store));
+  CHECK(other.index.info.step == 8);
+  CHECK_FALSE(other.is_outdated(store));
 }
 
 using namespace cairn::detail;
@@ -422,7 +422,6 @@ TEST_CASE("a pool keeps as many files open as it may, and opens the others again
     CHECK(all.back()->size() == 10);
   }
   CHECK(files.open == 3);
-  CHECK(pool->open() == 3);
   for (const unsigned i : {7U, 8U, 9U, 7U}) CHECK(first_byte(*all[i]) == i);
   CHECK(files.opened == 10);
   for (const unsigned i : {0U, 7U, 9U, 1U, 7U, 9U}) CHECK(first_byte(*all[i]) == i);  // 8, then 0 are closed
@@ -431,7 +430,6 @@ TEST_CASE("a pool keeps as many files open as it may, and opens the others again
   CHECK(files.open == 2);
   all.clear();
   CHECK(files.open == 0);
-  CHECK(pool->open() == 0);
 }
 
 TEST_CASE("a file that cannot be opened takes no place, and is tried again") {
@@ -441,7 +439,6 @@ TEST_CASE("a file that cannot be opened takes no place, and is tried again") {
   files.fails = true;
   CHECK(sample::failure_of([&] { files.make(pool, 2); }).code == cairn::errc::io);
   CHECK(sample::failure_of([&] { first_byte(*a); }).code == cairn::errc::io);
-  CHECK(pool->open() == 0);
   files.fails = false;
   CHECK(first_byte(*a) == 1);
   CHECK(files.open == 1);

@@ -21,7 +21,7 @@ struct tree {
     sample::spill(root.path(group.empty() ? file : group + "/" + file), text + "\n");
   }
   [[nodiscard]] std::uint64_t of(const std::string& membership, std::uint64_t swap = 0) const {
-    return cairn::detail::cgroup_memory(membership, root.path(), swap);
+    return cairn::detail::memory_of_cgroups(membership, root.path(), swap).most;
   }
 };
 
@@ -76,7 +76,7 @@ TEST_CASE("this process has a limit or none, and that is not 0") { CHECK(cairn::
 TEST_CASE("what is left of a limit: file pages that can be reclaimed are not in use") {
   tree groups;
   const auto left = [&](const std::string& membership) {
-    return cairn::detail::cgroup_memory_left(membership, groups.root.path());
+    return cairn::detail::memory_of_cgroups(membership, groups.root.path(), 0).left;
   };
   CHECK(left("0::/a/b\n").bytes == unlimited);
   groups.limit("a/b", "memory.max", "5000");

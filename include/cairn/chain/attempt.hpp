@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +25,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/encode/choice.hpp"
+#include "cairn/event.hpp"
 #include "cairn/report.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
@@ -43,12 +43,9 @@ struct save_hooks {
   std::function<void()> check{};
   /// After each block; from any thread.
   std::function<void(std::uint64_t bytes, std::uint64_t total)> progress{};
-  /// A delta is due, but its parent is gone or cannot be read: the checkpoint becomes whole. Before any encoding.
-  std::function<void(const std::string& why)> anchored{};
-  /// After the last shard is encoded.
-  std::function<void(std::uint64_t bytes, double seconds)> encoded{};
-  /// When all shards are written, before publishing.
-  std::function<void(std::uint64_t bytes, double seconds)> written{};
+  /// A delta is due, but becomes whole (`anchored`), before any encoding: `message` says why. The last shard is
+  /// `encoded`, or all are `written` and not published.
+  std::function<void(event::kind what, std::uint64_t bytes, double seconds, const std::string& message)> report{};
 };
 
 struct save_job {
@@ -65,16 +62,9 @@ struct save_job {
   chain_options chain{};
   unsigned threads = 0;  ///< see save_options
   save_hooks hooks{};
-
-  /// Bytes of all leaves, before encoding.
-  [[nodiscard]] std::uint64_t state_bytes() const {
-    std::uint64_t bytes = 0;
-    for (const auto& each : what.leaves) bytes += each.bytes();
-    return bytes;
-  }
 };
 
-/// A published checkpoint, as all ranks know it.
+/// A published checkpoint, as all ranks know it: rank 0 sends it to the others as JSON text.
 struct published_checkpoint {
   std::uint64_t bytes = 0;  ///< of all files
   std::uint64_t id = 0;     ///< see checkpoint_id
@@ -93,14 +83,6 @@ void describe(Io& io, described<Io, published_checkpoint>& made) {
     io.optional("lost", made.lost);
     io.field("stored", made.stored);
   });
-}
-
-/// For the other ranks, as JSON text.
-[[nodiscard]] inline std::string write_published(const published_checkpoint& made) { return to_json(made); }
-
-/// errc::corrupt if rank 0 cannot have written it.
-[[nodiscard]] inline published_checkpoint read_published(std::string_view text) {
-  return from_json<published_checkpoint>(text, "what rank 0 has published");
 }
 
 /// What the shards of a checkpoint are made of: a state (encode_source), or the deltas of a chain (merge_source). The
@@ -191,15 +173,11 @@ class attempt {
   [[nodiscard]] published_checkpoint publish() {
     published_checkpoint made;
     const auto parent = source_.finish(made, writer_->bytes());
-    made.stored = writer_->stored_bytes();
+    made.stored = writer_->stored_bytes(source_.common_leaves());
+    made.stored.insert(made.stored.end(), own_bytes_.begin(), own_bytes_.end());
     const auto [bytes, id] = writer_->commit(parent);
     made.bytes = bytes;
     made.id = id;
-    const auto first_own = made.stored.begin() + static_cast<std::ptrdiff_t>(source_.common_leaves());
-    const auto own = std::accumulate(first_own, made.stored.end(), std::uint64_t{0});
-    made.stored.erase(first_own, made.stored.end());
-    made.stored.push_back(own);
-    made.stored.insert(made.stored.end(), own_bytes_.begin(), own_bytes_.end());
     return made;
   }
 
@@ -240,7 +218,7 @@ class encode_source final : public shard_source {
               .threads = job.threads,
               .on_progress = job.hooks.progress},
         shards_(shards),
-        pending_bytes_(job.state_bytes()) {
+        pending_bytes_(bytes_of(job.what.leaves)) {
     report_.path = store.location() + "/" + job.name;
     report_.leaves = spec_.leaves.size();
     report_.state_bytes = pending_bytes_;
@@ -255,7 +233,7 @@ class encode_source final : public shard_source {
     const auto parent = base_ != nullptr && base_->parent() ? to_hex(base_->parent()->id) : std::string();
     const bool as_delta = (of_leader == nullptr || *of_leader == parent) && begin_delta(of_leader == nullptr);
     if (!as_delta && base_ != nullptr) base_->forget();
-    encoder_.emplace(spec_.leaves, codecs_, base_, as_delta, job_.threads, job_.hooks.check);
+    encoder_.emplace(spec_.leaves, codecs_, base_, as_delta, job_.threads, report_, job_.hooks.check);
     return as_delta ? parent : std::string();
   }
   [[nodiscard]] const checkpoint_spec& spec() const override { return spec_; }
@@ -268,19 +246,14 @@ class encode_source final : public shard_source {
     report_.encode_seconds += encoding.seconds();
     for (const auto& shard : encoded)
       for (const auto& each : shard) {
-        const auto& whole = spec_.leaves[each.leaf];
-        pending_bytes_ -= each.count * size_of(whole.type);
-        encoded_bytes_ += each.stored_bytes(whole);
+        const auto bytes = bytes_of(spec_.leaves, each);
+        pending_bytes_ -= bytes;
+        encoded_bytes_ += each.how ? each.bytes.size() : bytes;
       }
     added_ += next.size();
     if (added_ >= (share_ ? 1 : shards_)) {
-      const auto summary = encoder_->finish();
-      report_.is_delta = summary.is_delta;
-      for (const auto& [path, lost] : summary.lost) {
-        auto& worst = report_.lost[path];
-        worst = worse(worst, lost);
-      }
-      if (job_.hooks.encoded) job_.hooks.encoded(encoded_bytes_, report_.encode_seconds);
+      encoder_->finish();
+      if (job_.hooks.report) job_.hooks.report(event::kind::encoded, encoded_bytes_, report_.encode_seconds, {});
     }
     const stopwatch writing;
     to.add(for_writer(encoded), pending_bytes_);
@@ -307,7 +280,7 @@ class encode_source final : public shard_source {
     return own_bytes;
   }
   [[nodiscard]] std::optional<checkpoint_ref> finish(published_checkpoint& made, std::uint64_t bytes) override {
-    if (job_.hooks.written) job_.hooks.written(bytes, report_.write_seconds);
+    if (job_.hooks.report) job_.hooks.report(event::kind::written, bytes, report_.write_seconds, {});
     if (job_.hooks.check) job_.hooks.check();
     made.is_delta = report_.is_delta;
     made.lost = report_.lost;
@@ -341,7 +314,8 @@ class encode_source final : public shard_source {
       fault = base_->parent()->name + " is not there any more";
     else if (!base_->has_references())
       fault = read_references();
-    if (!fault.empty() && job_.hooks.anchored) job_.hooks.anchored("a delta cannot be built on its parent: " + fault);
+    if (!fault.empty() && job_.hooks.report)
+      job_.hooks.report(event::kind::anchored, 0, 0, "a delta cannot be built on its parent: " + fault);
     return fault.empty();
   }
   /// Reads the references of the base from its newest checkpoint: those of the share, or of all leaves. Returns why
@@ -350,7 +324,8 @@ class encode_source final : public shard_source {
     try {
       const auto& leaves = job_.what.leaves;
       const chain_reader reader(store_, base_->parent()->name, job_.codecs);
-      if (reader.newest().id() != base_->parent()->id) return base_->parent()->name + " has been replaced";
+      if (checkpoint_id(reader.newest().index) != base_->parent()->id)
+        return base_->parent()->name + " has been replaced";
       std::vector<piece> all;
       for (std::size_t leaf = 0; !share_ && leaf < leaves.size(); ++leaf)
         all.push_back({leaf, 0, leaves[leaf].count()});

@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -27,6 +28,7 @@
 #include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"
+#include "cairn/report.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -43,10 +45,10 @@ class delta_base {
     extents shape;
     page_buffer values;
     std::uint64_t first = 0, end = 0;
-    std::optional<box_place> place{};  ///< of a box of a larger array
+    std::shared_ptr<const box_place> place{};  ///< of a box of a larger array
 
-    [[nodiscard]] bool is_at(const box_place* other) const {
-      return other == nullptr ? !place : place && place->first == other->first && place->whole == other->whole;
+    [[nodiscard]] bool is_at(const std::shared_ptr<const box_place>& other) const {
+      return place == other || (place && other && *place == *other);
     }
     [[nodiscard]] bool has(std::uint64_t from, std::uint64_t count) const noexcept {
       return first <= from && from + count <= end;
@@ -189,22 +191,13 @@ struct encoded_piece : piece {
     memory = std::move(payload);
     bytes = memory.bytes().first(size);
   }
-
-  /// Bytes that the piece, of leaf `whole`, takes in its file.
-  [[nodiscard]] std::uint64_t stored_bytes(const detail::leaf& whole) const noexcept {
-    return how ? bytes.size() : count * size_of(whole.type);
-  }
 };
 
 /// The pieces for the writer. They refer to `shards`.
 [[nodiscard]] inline shards_of<write_piece> for_writer(std::span<const std::vector<encoded_piece>> shards) {
-  shards_of<write_piece> result(shards.size());
-  for (std::size_t i = 0; i < shards.size(); ++i) {
-    result[i].reserve(shards[i].size());
-    for (const auto& each : shards[i])
-      result[i].push_back({each, each.bytes, each.how ? &*each.how : nullptr, &each.tables});
-  }
-  return result;
+  return transformed<write_piece>(shards, [](const encoded_piece& each) -> write_piece {
+    return {each, each.bytes, each.how ? &*each.how : nullptr, &each.tables};
+  });
 }
 
 /// The bytes before the copy of a piece that its codec needs to encode it in place; 0 where it cannot.
@@ -237,24 +230,30 @@ struct encode_memory {
   return all;
 }
 
-/// What a checkpoint with encoded pieces records about them.
-struct encode_summary {
-  bool is_delta = false;
-  std::vector<std::pair<std::string, loss>> lost{};  ///< by path; one entry per piece
-};
+/// The elements of a piece, packed: where they lie or, if they have gaps, gathered into `memory`.
+[[nodiscard]] inline std::span<const std::byte> packed_elements(const leaf& whole, const piece& which,
+                                                                page_buffer& memory) {
+  const auto width = size_of(whole.type), bytes = which.count * width;
+  if (whole.contiguous()) return {whole.memory + which.first * width, bytes};
+  const auto packed = memory.first(bytes);
+  gather(whole, which.first, packed);
+  return packed;
+}
 
 /// Encodes the pieces of one checkpoint, a few shards at a time. With a `base`, the references of the leaves whose
 /// codecs use the parent become what a reader restores; if it is not published, call delta_base::forget.
 class leaf_encoder {
  public:
-  /// The arguments must outlive it. `check` is called before each piece, by any thread; what it throws ends encoding.
+  /// The arguments must outlive it. Sets `is_delta` and `lost` of the report. `check` is called before each piece, by
+  /// any thread; what it throws ends encoding.
   leaf_encoder(std::span<const leaf> leaves, const leaf_codecs& codecs, delta_base* base, bool as_delta,
-               unsigned threads, std::function<void()> check = {})
+               unsigned threads, save_report& report, std::function<void()> check = {})
       : leaves_(leaves),
         codecs_(codecs),
         base_(base),
         as_delta_(as_delta),
         threads_(threads_of(threads)),
+        report_(report),
         check_(std::move(check)) {}
 
   /// Encodes the pieces of the next shards. A payload overwrites the copy of a staged piece where the codec can encode
@@ -265,31 +264,32 @@ class leaf_encoder {
     for (std::size_t i = 0; i < shards.size(); ++i) {
       encoded[i].reserve(shards[i].size());
       for (const auto& each : shards[i]) {
-        encoded[i].push_back({each, {}, copy_of(each), {}, {}});
+        const std::span<const std::byte> copy(each.copy, each.copy != nullptr ? bytes_of(leaves_, each) : 0);
+        encoded[i].push_back({each, {}, copy, {}, {}});
         if (each.count != 0 && codecs_.is_encoded(each.leaf)) tasks.push_back(task_of(each, encoded[i].back()));
       }
     }
+    // A round has all tasks or, of a delta, after the first one as many as are done: the code tables of a round are
+    // known to the next one. So the pieces of a delta share their tables at any thread count.
+    const bool is_delta = std::ranges::any_of(tasks, [](const task& each) { return !each.parent.empty(); });
     for (std::size_t first = 0, next = 0; first < tasks.size(); first = next) {
-      next = end_of_round(tasks, first);
+      next = is_delta ? std::min(tasks.size(), 2 * first + 1) : tasks.size();
       encode(std::span(tasks).subspan(first, next - first));
     }
     return encoded;
   }
 
-  /// What the checkpoint records beside the pieces. Drops references of leaves that it lacks. Call it once, at the end.
-  [[nodiscard]] encode_summary finish() {
-    if (base_ != nullptr) {
-      std::set<std::string_view> kept;
-      for (const auto& [index, made] : references_) {
-        kept.insert(leaves_[index].path);
-        made.reference->place.reset();
-        if (const auto& place = leaves_[index].place) made.reference->place = *place;
-        made.reference->first = made.first;
-        made.reference->end = made.end;
-      }
-      base_->keep_only(kept);
+  /// The references are those of the encoded pieces, and of no other leaves. Call it once, at the end.
+  void finish() {
+    if (base_ == nullptr) return;
+    std::set<std::string_view> kept;
+    for (const auto& [index, made] : references_) {
+      kept.insert(leaves_[index].path);
+      made.reference->place = leaves_[index].place;
+      made.reference->first = made.first;
+      made.reference->end = made.end;
     }
-    return std::move(result_);
+    base_->keep_only(kept);
   }
 
  private:
@@ -303,13 +303,6 @@ class leaf_encoder {
     std::span<std::byte> kept{};  // what a reader restores from this save, kept for the next delta; empty: not kept
     encode_result result{};
   };
-
-  /// Where the round ends that begins with a task: all tasks after it, or of a delta as many as are done, since the
-  /// code tables of a round are known to the next one. So the pieces of a delta share their tables at any thread count.
-  [[nodiscard]] std::size_t end_of_round(std::span<const task> tasks, std::size_t first) const noexcept {
-    const bool is_delta = std::ranges::any_of(tasks, [](const task& each) { return !each.parent.empty(); });
-    return is_delta ? std::min(tasks.size(), 2 * first + 1) : tasks.size();
-  }
 
   /// Encodes the pieces of a round.
   void encode(std::span<task> tasks) {
@@ -339,7 +332,7 @@ class leaf_encoder {
     auto& made = at->second;
     if (is_first) {
       made.reference = base_->find(whole.path, whole.type, whole.shape);
-      made.is_of_parent = made.reference != nullptr && as_delta_ && made.reference->is_at(whole.place.get());
+      made.is_of_parent = made.reference != nullptr && as_delta_ && made.reference->is_at(whole.place);
       if (made.reference == nullptr) made.reference = &base_->make(whole.path, whole.type, whole.shape);
     }
     made.first = std::min(made.first, each.first);
@@ -347,34 +340,16 @@ class leaf_encoder {
     return made;
   }
 
-  [[nodiscard]] std::size_t bytes_of(const piece& each) const noexcept {
-    return each.count * size_of(leaves_[each.leaf].type);
-  }
-
-  /// Empty for a piece that was not copied.
-  [[nodiscard]] std::span<const std::byte> copy_of(const staged_piece& each) const noexcept {
-    if (each.copy == nullptr) return {};
-    return {each.copy, bytes_of(each)};
-  }
-
   /// The task to encode a piece, with its values and reference.
   [[nodiscard]] task task_of(const staged_piece& from, encoded_piece& to) {
     const auto& whole = leaves_[from.leaf];
-    const auto begin = from.first * size_of(whole.type), bytes = bytes_of(from);
     task made{.from = &from, .to = &to};
     if (base_ != nullptr && codecs_[from.leaf].uses_parent()) {
       const auto known = reference_of(from);
-      made.kept = known.reference->values.bytes().subspan(begin, bytes);
+      made.kept = known.reference->values.bytes().subspan(from.first * size_of(whole.type), bytes_of(leaves_, from));
       if (known.is_of_parent && known.reference->has(from.first, from.count)) made.parent = made.kept;
     }
-    if (from.copy != nullptr) {
-      made.values = copy_of(from);
-    } else if (whole.contiguous()) {
-      made.values = {whole.memory + begin, bytes};
-    } else {
-      gather(whole, from.first, made.packed.first(bytes));
-      made.values = made.packed.bytes();
-    }
+    made.values = from.copy != nullptr ? to.bytes : packed_elements(whole, from, made.packed);
     return made;
   }
 
@@ -430,11 +405,14 @@ class leaf_encoder {
     each.to->bytes = out.first(result.bytes);
   }
 
-  /// Adds the result to the summary.
+  /// Adds the result to the report.
   void note(const task& each) {
     const auto& result = each.result;
-    result_.is_delta = result_.is_delta || result.relative;
-    if (result.lost) result_.lost.emplace_back(leaves_[each.from->leaf].path, *result.lost);
+    report_.is_delta = report_.is_delta || result.relative;
+    if (result.lost) {
+      auto& worst = report_.lost[leaves_[each.from->leaf].path];
+      worst = worse(worst, *result.lost);
+    }
     for (const auto& table : result.tables) {
       each.to->tables.insert(write_code_table(table));
       if (base_ != nullptr) base_->tables().add(table);
@@ -446,9 +424,9 @@ class leaf_encoder {
   delta_base* base_;  // may be null
   bool as_delta_;
   unsigned threads_;
+  save_report& report_;
   std::function<void()> check_;
   std::map<std::size_t, leaf_reference> references_;  // by leaf
-  encode_summary result_;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -124,7 +124,7 @@ inline void require_unchanged(const match_report& found, const path_set& changed
 inline restored_losses losses_of(const chain_reader& from, const std::vector<target>& targets) {
   restored_losses all;
   for (const auto& each : targets) {
-    const auto& storage = from.newest().storage_of(each.index);
+    const auto& storage = from.newest().index.storage[each.index];
     auto lost = storage.restored ? *storage.restored : restored_loss{};
     if (storage.encoded && storage.encoded->lost) {
       lost.sum.max_error += storage.encoded->lost->max_error;
@@ -180,11 +180,11 @@ inline load_report load_from(const chain_reader& from, any_mutable_state state, 
     static_cast<match_report&>(report) = std::move(load.report());
     report.path = from.contents().origin;
     report.step = from.step();
-    report.id = from.newest().id();
+    report.id = checkpoint_id(from.newest().index);
     report.links = from.links().size();
-    report.metrics = from.metrics();
-    report.notes = from.newest().info().notes;
-    report.metadata = from.newest().info().metadata;
+    report.metrics = from.info().metrics;
+    report.notes = from.info().notes;
+    report.metadata = from.info().metadata;
     report.restored = losses_of(from, load.targets());
     for (const auto& each : load.targets()) report.bytes += each.destination.bytes();
     report.seconds = watch.seconds();
@@ -322,7 +322,8 @@ inline void require_same_checkpoints(const any_store& store, team& ranks) {
   ranks.require_same("the checkpoints that they see in " + store.location(), seen);
 }
 
-std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
+std::optional<load_report> restore_first(const any_store& store,
+                                         const std::function<std::vector<std::string>()>& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
                                          team& ranks) {
   constexpr int most_lists = 20;
@@ -376,13 +377,12 @@ std::optional<load_report> restore(const any_store& store, any_mutable_state sta
 
 std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
                                    const observer& on_event, team& ranks) {
-  const auto newest_first = [&] {
+  const auto candidates = [&] {
     auto names = store.list();
-    std::ranges::reverse(names);
-    return names;
-  };
-  const auto wanted = [&] {
-    auto names = store.list();
+    if (!options.step) {
+      std::ranges::reverse(names);
+      return names;
+    }
     const auto found = std::ranges::find(names, options.step, parse_checkpoint_name);
     if (found == names.end())
       fail(errc::not_found,
@@ -391,8 +391,7 @@ std::optional<load_report> restore(const any_store& store, any_mutable_state sta
                           : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
     return std::vector{std::move(*found)};
   };
-  return options.step ? restore_first(store, wanted, state, options, on_event, ranks)
-                      : restore_first(store, newest_first, state, options, on_event, ranks);
+  return restore_first(store, candidates, state, options, on_event, ranks);
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -64,7 +64,7 @@ class part_merger {
     if (known.first == leaf) return known.second;
     const auto& from = *chain_.links()[link];
     std::vector<placed_piece> pieces;
-    for_each_piece(from.storage_of(leaf).layout, from.contents().leaves[leaf].shape,
+    for_each_piece(from.index.storage[leaf].layout, from.contents.leaves[leaf].shape,
                    [&](placed_piece each) { pieces.push_back(std::move(each)); });
     sort_items(pieces, comes_before);
     known = {leaf, std::move(pieces)};
@@ -74,7 +74,7 @@ class part_merger {
   /// The slice of a link that is cut as `wanted`, if there is one.
   [[nodiscard]] std::optional<stored_slice> find_same(std::size_t link, std::string_view path,
                                                       const placed_piece& wanted) const {
-    const auto leaf = chain_.links()[link]->contents().find(path);
+    const auto leaf = chain_.links()[link]->contents.find(path);
     if (leaf == catalog::npos) return std::nullopt;
     const auto& pieces = pieces_in(link, leaf);
     const auto at = std::lower_bound(pieces.begin(), pieces.end(), wanted, comes_before);
@@ -102,29 +102,26 @@ class part_merger {
     const auto& newest = slices.front();
     if (slices.size() == 1 && !newest.is_relative()) {
       if (newest.encoded == nullptr) return std::nullopt;
-      auto made = owned(which, *newest.encoded, payload_of(chain_.newest(), newest));  // as it is
-      add_tables(made, 0, newest);
-      return made;
+      const auto tables = chain_.tables_of(0, newest.shard);
+      return owned(which, *newest.encoded, payload_of(chain_.newest(), newest), *tables);  // as it is
     }
     const bool has_parent = slices.size() == deltas_ && deltas_ < chain_.links().size();
     return has_parent && slices.back().is_relative() ? join(merged, which, slices) : std::nullopt;
   }
 
-  [[nodiscard]] page_buffer payload_of(const checkpoint_reader& from, const stored_slice& slice) const {
+  [[nodiscard]] page_buffer payload_of(const stored_checkpoint& from, const stored_slice& slice) const {
     page_buffer payload(slice.bytes);
-    from.read(slice, payload.bytes(), {.threads = threads_});
+    read_stored(from, slice.shard, slice.begin, payload.bytes(), {.threads = threads_});
     return payload;
   }
 
-  /// Adds the tables that a slice of a link may name to those of a piece that is made of it.
-  void add_tables(encoded_piece& made, std::size_t link, const stored_slice& slice) const {
-    for (const auto& table : chain_.tables_of(link, slice.shard)->all()) made.tables.insert(write_code_table(table));
-  }
-
-  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload) {
+  /// `named`: the tables that the payload may name.
+  [[nodiscard]] static encoded_piece owned(const piece& which, encoding_info how, page_buffer payload,
+                                           const code_tables& named) {
     const auto bytes = payload.bytes().size();
     encoded_piece made{which};
     made.own(std::move(how), std::move(payload), bytes);
+    for (const auto& table : named.all()) made.tables.insert(write_code_table(table));
     return made;
   }
 
@@ -137,7 +134,7 @@ class part_merger {
     for (std::size_t link = slices.size(); link-- > 0;) {
       const auto& from = *chain_.links()[link];
       payloads.push_back(payload_of(from, slices[link]));
-      deltas.push_back({slices[link].encoded->codec, from.file_of(slices[link]), payloads.back().bytes()});
+      deltas.push_back({slices[link].encoded->codec, from.shards[slices[link].shard].where, payloads.back().bytes()});
       for (const auto& table : chain_.tables_of(link, slices[link].shard)->all()) known.add(table);
     }
     const auto& how = *slices.front().encoded;
@@ -151,9 +148,7 @@ class part_merger {
     if (!payload) return std::nullopt;
     page_buffer memory(payload->size());
     std::copy(payload->begin(), payload->end(), memory.bytes().begin());
-    auto made = owned(which, how, std::move(memory));
-    for (const auto& table : known.all()) made.tables.insert(write_code_table(table));
-    return made;
+    return owned(which, how, std::move(memory), known);
   }
 
   /// The values that the chain restores, without further loss; the loss of the newest link is recorded.
@@ -224,7 +219,7 @@ class chain_merge final : public merge_source {
   [[nodiscard]] std::string open(const std::string_view* of_leader) override {
     if (!chain_) open_chain();
     std::string links;
-    for (const auto& link : chain_->links()) links += to_hex(link->id()) + ',';
+    for (const auto& link : chain_->links()) links += to_hex(checkpoint_id(link->index)) + ',';
     if (of_leader != nullptr && links != *of_leader)
       fail(errc::mismatch, {report_.checkpoint, ": this rank sees other checkpoints that it is built on than rank 0"});
     return links;
@@ -285,11 +280,11 @@ class chain_merge final : public merge_source {
     const auto& chain = *chain_;
     const auto& how = job_.how;
     report_.checkpoint = chain.contents().origin;
-    if (job_.id && chain.newest().id() != *job_.id)
-      fail(errc::corrupt, {report_.checkpoint, ": another checkpoint has replaced it"});
+    const auto id = checkpoint_id(chain.newest().index);
+    if (job_.id && id != *job_.id) fail(errc::corrupt, {report_.checkpoint, ": another checkpoint has replaced it"});
     const std::size_t most = chain.links().size() - 1;  // the last link needs no parent
     report_.deltas = std::min(how.deltas.value_or(most), most);
-    if (const auto* parent = chain.newest().parent()) report_.parent = parent->name;
+    if (const auto& parent = chain.newest().index.parent) report_.parent = parent->name;
     is_needed_ = report_.deltas > 1 || (report_.deltas == 1 && !how.deltas);
     const auto merged = how.deltas ? std::max<std::size_t>(report_.deltas, 1) : most + 1;
     parts_.emplace(chain, merged, threads_of(how.threads));
@@ -300,11 +295,11 @@ class chain_merge final : public merge_source {
       const auto most_bytes = memory_to_merge();
       divide_shards(shards_, leaves_, std::min(how.max_bytes.value_or(most_bytes), most_bytes));
     }
-    if (const auto* parent = chain.links()[merged - 1]->parent()) base_ = *parent;
+    base_ = chain.links()[merged - 1]->index.parent;
     spec_.leaves = leaves_;
     spec_.structure = chain.contents().structure;
-    spec_.info = chain.newest().info();
-    spec_.id = chain.newest().id();
+    spec_.info = chain.info();
+    spec_.id = id;
     spec_.threads = how.threads;
     spec_.on_progress = [&how](std::uint64_t done, std::uint64_t total) {
       if (how.check) how.check();
@@ -315,7 +310,7 @@ class chain_merge final : public merge_source {
   /// Lists the pieces of a leaf of the newest link. Each box is a leaf of the merged checkpoint.
   void list_parts(std::size_t number) {
     const auto& stored = chain_->contents().leaves[number];
-    const auto& storage = chain_->newest().storage_of(number);
+    const auto& storage = chain_->newest().index.storage[number];
     const auto total = element_count(stored.shape);
     const auto bytes = storage.encoded ? storage.encoded->stored : stored.bytes();
     const auto add_leaf = [&](const extents& shape) -> leaf& {

@@ -28,8 +28,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-[[nodiscard]] inline bool needs_parent(const checkpoint_reader& link) {
-  for (std::size_t leaf = 0; leaf < link.contents().leaves.size(); ++leaf)
+[[nodiscard]] inline bool needs_parent(const stored_checkpoint& link) {
+  for (std::size_t leaf = 0; leaf < link.contents.leaves.size(); ++leaf)
     if (link.is_relative(leaf)) return true;
   return false;
 }
@@ -59,7 +59,7 @@ class chain_reader {
   /// Opens a single safetensors file, which Cairn need not have written. errc::unsupported for a file of a delta.
   chain_reader(std::unique_ptr<stores::source> file, std::string origin, codec_rules rules = {})
       : rules_(std::move(rules)) {
-    begin_with(std::make_shared<checkpoint_reader>(std::move(file), std::move(origin)));
+    begin_with(open_checkpoint(std::move(file), std::move(origin)));
     if (needs_parent(newest()))
       fail(errc::unsupported,
            {contents().origin,
@@ -73,24 +73,23 @@ class chain_reader {
   /// Opens checkpoint `name`. Errors: not_found; corrupt, also where an ancestor is missing or another checkpoint has
   /// its name; unsupported; io.
   void open(const any_store& store, std::string_view name, index_texts* texts = nullptr) {
-    begin_with(std::make_shared<checkpoint_reader>(store, name, files_, texts));
-    names_ = {std::string(name)};
+    begin_with(open_checkpoint(store, name, files_, texts));
     open_ancestors(store, texts);
   }
 
-  [[nodiscard]] const catalog& contents() const noexcept { return newest().contents(); }
-  [[nodiscard]] std::uint64_t step() const noexcept { return newest().step(); }
-  [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return newest().metrics(); }
+  [[nodiscard]] const catalog& contents() const noexcept { return newest().contents; }
+  [[nodiscard]] const checkpoint_info& info() const noexcept { return newest().index.info; }
+  [[nodiscard]] std::uint64_t step() const noexcept { return info().step; }
 
   /// The checkpoint, its parent, and so on to the first one that needs no parent.
-  [[nodiscard]] std::span<const std::shared_ptr<const checkpoint_reader>> links() const noexcept { return links_; }
-  [[nodiscard]] const checkpoint_reader& newest() const noexcept { return *links_.front(); }
+  [[nodiscard]] std::span<const std::shared_ptr<const stored_checkpoint>> links() const noexcept { return links_; }
+  [[nodiscard]] const stored_checkpoint& newest() const noexcept { return *links_.front(); }
   /// The code tables of all shards whose headers have been read, the newest last.
   [[nodiscard]] code_tables tables() const {
     code_tables all;
     for (std::size_t link = links_.size(); link-- > 0;)
-      for (std::size_t shard = 0; shard < links_[link]->shards(); ++shard) {
-        if (!links_[link]->is_parsed(shard)) continue;
+      for (std::size_t shard = 0; shard < links_[link]->shards.size(); ++shard) {
+        if (links_[link]->shards.if_parsed(shard) == nullptr) continue;
         for (const auto& table : tables_of(link, shard)->all())
           if (all.find(table.id) == nullptr) all.add(table);
       }
@@ -104,8 +103,8 @@ class chain_reader {
     auto& tables = tables_[{link, shard}];
     if (!tables) {
       code_tables all;
-      for (const auto& [id, digits] : from.tables_of(shard))
-        if (const auto table = read_code_table(id, digits, from.contents().origin); all.find(table.id) == nullptr)
+      for (const auto& [id, digits] : from.shards[shard].metadata.tables)
+        if (const auto table = read_code_table(id, digits, from.contents.origin); all.find(table.id) == nullptr)
           all.add(table);
       tables = std::make_shared<const code_tables>(std::move(all));
     }
@@ -117,22 +116,20 @@ class chain_reader {
   void open_shards() const {
     std::size_t left = std::min<std::size_t>(64, files_->most());
     for (const auto& link : links_)
-      for (std::size_t shard = 0; shard < link->shards() && left > 0; ++shard, --left)
-        static_cast<void>(link->data_bytes(shard));
+      for (std::size_t shard = 0; shard < link->shards.size() && left > 0; ++shard, --left)
+        static_cast<void>(link->shards[shard]);
   }
 
   /// Whether a link that is open has been removed or followed by another publication, so that the chain has to be
   /// opened again. Also after `open` has failed.
   [[nodiscard]] bool is_outdated(const any_store& store) const {
-    for (std::size_t i = 0; i < names_.size(); ++i)
-      if (links_[i]->is_outdated(store, names_[i])) return true;
-    return false;
+    return std::ranges::any_of(links_, [&](const auto& link) { return link->is_outdated(store); });
   }
   [[nodiscard]] std::span<const codec_rule> rules() const noexcept { return rules_; }
 
   /// Checks the checksums of all leaves, or of the given ones, in all links. errc::corrupt names file, byte and leaf.
   void verify(unsigned threads = 0) const {
-    newest().verify(threads);
+    detail::verify(newest(), threads);
     std::vector<std::size_t> all(contents().leaves.size());
     for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
     if (links_.size() > 1) verify(all, threads);
@@ -143,7 +140,7 @@ class chain_reader {
       const auto plan = plan_of(leaf);
       for (std::size_t link = 0; link < plan.size(); ++link) of_link[link].push_back(plan[link]);
     }
-    for (std::size_t link = 0; link < links_.size(); ++link) links_[link]->verify(of_link[link], threads);
+    for (std::size_t link = 0; link < links_.size(); ++link) detail::verify(*links_[link], of_link[link], threads);
   }
 
   /// Opens the shards of a part of a leaf in all links, and checks that its codecs are known. errc::unsupported names
@@ -153,7 +150,7 @@ class chain_reader {
     for (std::size_t link = 0; link < plan.size(); ++link)
       for (const auto& slice : links_[link]->slices_of(plan[link], part)) {
         if (slice.encoded == nullptr) continue;
-        static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->file_of(slice)));
+        static_cast<void>(codec_named(slice.encoded->codec, rules_, links_[link]->shards[slice.shard].where));
         static_cast<void>(tables_of(link, slice.shard));
       }
   }
@@ -163,8 +160,8 @@ class chain_reader {
   [[nodiscard]] bool decodes_ranges(std::size_t leaf) const {
     const auto plan = plan_of(leaf);
     for (std::size_t link = 0; link < plan.size(); ++link)
-      if (const auto& how = links_[link]->storage_of(plan[link]).encoded)
-        if (!codec_named(how->codec, rules_, links_[link]->contents().origin).decodes_ranges()) return false;
+      if (const auto& how = links_[link]->index.storage[plan[link]].encoded)
+        if (!codec_named(how->codec, rules_, links_[link]->contents.origin).decodes_ranges()) return false;
     return true;
   }
 
@@ -186,13 +183,13 @@ class chain_reader {
         const auto is_payload = [](const stored_slice& slice) { return slice.encoded != nullptr; };
         const auto at = std::ranges::find_if(slices, is_payload);
         const auto& first = at == slices.end() ? slices.front() : *at;
-        decoded.push_back(
-            {&each, first.shard, first.begin,
-             static_cast<double>(first.begin) / static_cast<double>(newest().data_bytes(first.shard) + 1)});
+        decoded.push_back({&each, first.shard, first.begin,
+                           static_cast<double>(first.begin) /
+                               static_cast<double>(newest().shards[first.shard].header.data_bytes + 1)});
         has_boxes = has_boxes || first.region.has_value();
       }
     }
-    newest().read(bulk, options);
+    read_leaves(newest(), bulk, options);
     // The shards of boxes of the same arrays are read side by side, others one after another.
     sort_items(decoded, [&](const auto& a, const auto& b) {
       if (has_boxes) return a.part < b.part;
@@ -203,31 +200,33 @@ class chain_reader {
 
  private:
   /// Makes it the newest link, whose contents fetch leaves that the whole chain decodes.
-  void begin_with(const std::shared_ptr<checkpoint_reader>& newest) {
-    newest->set_fetch([this](std::size_t index, std::span<std::byte> out) {
-      const read_request all[] = {request_for(contents().origin, contents().leaves, index, out)};
+  void begin_with(stored_checkpoint opened) {
+    opened.contents.fetch = [this](std::size_t index, std::span<std::byte> out) {
+      if (index >= contents().leaves.size()) fail(errc::invalid, {"there is no such leaf in ", contents().origin});
+      const auto& leaf = contents().leaves[index];
+      if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
+      const read_request all[] = {{index, {leaf.type, leaf.shape, out.data(), {}}}};
       read(all, {.threads = 1});
-    });
-    links_ = {newest};
+    };
+    links_ = {std::make_shared<const stored_checkpoint>(std::move(opened))};
   }
   void open_ancestors(const any_store& store, index_texts* texts) {
     while (needs_parent(*links_.back())) {
       const auto& child = *links_.back();
-      const auto& origin = child.contents().origin;
-      const auto& link = *child.parent();
-      std::shared_ptr<const checkpoint_reader> parent;
+      const auto& origin = child.contents.origin;
+      const auto& link = *child.index.parent;
+      std::shared_ptr<const stored_checkpoint> parent;
       try {
-        parent = std::make_shared<const checkpoint_reader>(store, link.name, files_, texts);
+        parent = std::make_shared<const stored_checkpoint>(open_checkpoint(store, link.name, files_, texts));
       } catch (const error& cause) {
         if (cause.code() != errc::not_found) throw;
         fail(errc::corrupt, {origin, ": is built on checkpoint ", link.name, ", which is not there"});
       }
-      if (parent->id() != link.id)
+      if (checkpoint_id(parent->index) != link.id)
         fail(errc::corrupt, {origin, ": is built on a checkpoint ", link.name, " other than the one that is there"});
-      if (parent->step() >= child.step())
+      if (parent->index.info.step >= child.index.info.step)
         fail(errc::corrupt, {origin, ": is built on ", link.name, ", which is not older"});
       links_.push_back(std::move(parent));
-      names_.push_back(link.name);
     }
   }
   /// The index of a leaf in each link that decodes it: the newest first, to the first one that holds it whole.
@@ -235,11 +234,11 @@ class chain_reader {
     std::vector<std::size_t> plan{leaf};
     const auto& wanted = contents().leaves[leaf];
     for (std::size_t link = 0; links_[link]->is_relative(plan[link]); ++link) {
-      const auto& parent = links_[link + 1]->contents();
+      const auto& parent = links_[link + 1]->contents;
       const auto index = parent.find(wanted.path);
       if (index == catalog::npos || parent.leaves[index].type != wanted.type ||
           parent.leaves[index].shape != wanted.shape)
-        fail(errc::corrupt, {links_[link]->contents().origin, ": \"", wanted.path,
+        fail(errc::corrupt, {links_[link]->contents.origin, ": \"", wanted.path,
                              "\" is stored relative to its parent, which has no such leaf"});
       plan.push_back(index);
     }
@@ -249,9 +248,8 @@ class chain_reader {
 
   codec_rules rules_;
   std::shared_ptr<file_pool> files_ = std::make_shared<file_pool>();
-  std::vector<std::shared_ptr<const checkpoint_reader>> links_;
-  std::vector<std::string> names_;  // of the links, in their store
-  mutable std::mutex mutex_;        // guards `tables_`
+  std::vector<std::shared_ptr<const stored_checkpoint>> links_;
+  mutable std::mutex mutex_;  // guards `tables_`
   mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>>
       tables_;  // by link and shard
 };
@@ -317,7 +315,7 @@ class leaf_decoder {
   }
 
   [[nodiscard]] any_codec codec_of(std::size_t link, const stored_slice& slice) const {
-    return codec_named(slice.encoded->codec, chain_.rules(), chain_.links()[link]->file_of(slice));
+    return codec_named(slice.encoded->codec, chain_.rules(), chain_.links()[link]->shards[slice.shard].where);
   }
 
   /// Whether a part of a relative slice is wanted, whose codec needs all elements of the parent.
@@ -347,7 +345,7 @@ class leaf_decoder {
                           const auto begin = (in_slice - overlap.range.first) * width;
                           const auto to = values.subspan(in_wanted * width, count * width);
                           if (to.size() >= direct_bytes)
-                            return from.read(slice.shard, part.begin + begin, to, options_);
+                            return read_stored(from, slice.shard, part.begin + begin, to, options_);
                           window_.need(begin, begin + to.size());
                           std::memcpy(to.data(), bytes.data() + begin, to.size());
                         });
@@ -372,7 +370,7 @@ class leaf_decoder {
     const auto& range = overlap.range;
     const bool is_whole = range.last - range.first == slice.count || !codec.decodes_ranges();
     if (is_whole || slice.bytes <= small_bytes) read(0, slice.bytes);
-    codec.decode({.where = from.file_of(slice),
+    codec.decode({.where = from.shards[slice.shard].where,
                   .path = leaf.path,
                   .type = leaf.type,
                   .payload = payload,
@@ -392,28 +390,30 @@ class leaf_decoder {
 };
 
 /// Consecutive requests that one thread reads, or a large one that all threads read.
-struct request_group {
-  std::size_t first, last;
-  bool is_large;
-};
+using request_group = std::span<const placed_request>;
+
+[[nodiscard]] inline bool is_large(const request_group& group) noexcept {
+  return group.size() == 1 && group.front().bytes() >= large_item_bytes;
+}
 
 /// Groups of neighbours in files: as few as keep all threads busy, as two groups read the same block at their border.
 [[nodiscard]] inline std::vector<request_group> group_requests(std::span<const placed_request> requests,
                                                                unsigned threads) {
-  if (threads == 1) return {{0, requests.size(), false}};
+  if (threads == 1) return {requests};
   std::uint64_t total = 0, bytes = 0;
   for (const auto& each : requests) total += each.bytes();
   const auto most = std::clamp<std::uint64_t>(total / (threads * 4), std::uint64_t{1} << 20U, std::uint64_t{64} << 20U);
   std::vector<request_group> groups;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto one = requests.subspan(i, 1);
     const auto size = requests[i].bytes();
-    const bool is_large = size >= large_item_bytes;
-    if (groups.empty() || is_large || groups.back().is_large || bytes + size > most) {
-      groups.push_back({i, i, is_large});
-      bytes = 0;
+    if (groups.empty() || is_large(one) || is_large(groups.back()) || bytes + size > most) {
+      groups.push_back(one);
+      bytes = size;
+    } else {
+      groups.back() = {groups.back().data(), groups.back().size() + 1};
+      bytes += size;
     }
-    groups.back().last = i + 1;
-    bytes += size;
   }
   return groups;
 }
@@ -423,10 +423,10 @@ inline void chain_reader::read_decoded(std::span<const placed_request> requests,
   const auto groups = group_requests(requests, threads);
   const auto read_groups = [&](bool large) {
     std::vector<request_group> some;
-    std::ranges::copy_if(groups, std::back_inserter(some), [&](const auto& each) { return each.is_large == large; });
+    std::ranges::copy_if(groups, std::back_inserter(some), [&](const auto& each) { return is_large(each) == large; });
     parallel_for(some.size(), large ? 1 : threads, [&](std::size_t i, unsigned) {
       leaf_decoder decoder(*this, {.threads = large ? threads : 1, .verify = options.verify});
-      for (const auto& each : requests.subspan(some[i].first, some[i].last - some[i].first)) {
+      for (const auto& each : some[i]) {
         const auto& into = each.request->into;
         const page_buffer packed(into.contiguous() ? 0 : into.bytes());
         const auto values = into.contiguous() ? std::span(into.memory, into.bytes()) : packed.bytes();

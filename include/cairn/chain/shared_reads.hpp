@@ -23,15 +23,70 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Requests for whole arrays in contiguous memory, taken in portions.
-class request_queue {
- public:
-  explicit request_queue(std::vector<read_request> requests) : requests_(std::move(requests)) {
-    for (const auto& each : requests_) left_ += each.into.bytes();
+/// Whether a leaf belongs to one rank of those that saved it.
+[[nodiscard]] inline bool is_rank_state(const catalog& contents, std::string_view path) {
+  for (std::size_t end = 0; end != std::string_view::npos; end = path.find('.', end + 1)) {
+    const auto at = contents.structure.find(path.substr(0, end));
+    if (at != contents.structure.end() && at->second.what == structure_entry::kind::ranks) return true;
   }
+  return false;
+}
+
+/// The same at all ranks that have the same requests.
+[[nodiscard]] inline std::uint64_t hash_of(std::span<const read_request> requests, read_sharing how) {
+  running_checksum sum;
+  const auto add = [&](std::uint64_t number) { sum.add(std::as_bytes(std::span(&number, 1))); };
+  add(static_cast<std::uint64_t>(how));
+  for (const auto& each : requests) {
+    add(each.leaf);
+    add(each.into.bytes());
+  }
+  return sum.value();
+}
+
+/// Reads whole arrays into contiguous memory, in portions.
+class sharing_readers {
+ public:
+  sharing_readers(const chain_reader& from, std::vector<read_request> requests, const read_options& options,
+                  team& ranks)
+      : from_(from), requests_(std::move(requests)), left_(bytes_of(requests_)), options_(options), ranks_(ranks) {}
 
   /// The bytes that are left.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+
+  /// Each rank reads the next `bytes`. Returns the seconds until all have.
+  double read_all(std::uint64_t bytes) {
+    const stopwatch watch;
+    ranks_.all([&] { from_.read(take(bytes), options_); });
+    return watch.seconds();
+  }
+
+  /// Each rank reads a part of the next `bytes`, and sends it to the others. Returns the seconds until all have them.
+  double read_parts(std::uint64_t bytes) {
+    constexpr std::uint64_t min_part = std::uint64_t{1} << 20U, max_part = std::uint64_t{8} << 20U;
+    const stopwatch watch;
+    const auto stop = left_ - std::min(bytes, left_);
+    while (left_ > stop) {
+      std::vector<std::vector<read_request>> parts;
+      ranks_.all([&] {
+        const auto part = std::clamp((left_ - stop) / ranks_.size(), min_part, max_part);
+        for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
+          parts.push_back(take(std::min(part, left_ - std::min(stop, left_))));
+          static_cast<void>(packed_.first(bytes_of(parts.back())));  // what fails, fails here
+        }
+        from_.read(parts[ranks_.rank()], options_);
+      });
+      for (unsigned rank = 0; rank < ranks_.size(); ++rank) send(parts[rank], rank);
+    }
+    return watch.seconds();
+  }
+
+ private:
+  [[nodiscard]] static std::uint64_t bytes_of(std::span<const read_request> part) {
+    std::uint64_t bytes = 0;
+    for (const auto& each : part) bytes += each.into.bytes();
+    return bytes;
+  }
 
   /// The next requests, of at least `bytes` bytes where there are as many, and at most one unit more. Large arrays are
   /// cut between two units, so that no block of an encoded one is decoded twice.
@@ -59,76 +114,6 @@ class request_queue {
     return taken;
   }
 
- private:
-  std::vector<read_request> requests_;
-  std::size_t next_ = 0;     // of the requests
-  std::uint64_t first_ = 0;  // of its elements
-  std::uint64_t left_ = 0;
-};
-
-/// Whether a leaf belongs to one rank of those that saved it.
-[[nodiscard]] inline bool is_rank_state(const catalog& contents, std::string_view path) {
-  for (std::size_t end = 0; end != std::string_view::npos; end = path.find('.', end + 1)) {
-    const auto at = contents.structure.find(path.substr(0, end));
-    if (at != contents.structure.end() && at->second.what == structure_entry::kind::ranks) return true;
-  }
-  return false;
-}
-
-/// The same at all ranks that have the same requests.
-[[nodiscard]] inline std::uint64_t hash_of(std::span<const read_request> requests, read_sharing how) {
-  running_checksum sum;
-  const auto add = [&](std::uint64_t number) { sum.add(std::as_bytes(std::span(&number, 1))); };
-  add(static_cast<std::uint64_t>(how));
-  for (const auto& each : requests) {
-    add(each.leaf);
-    add(each.into.bytes());
-  }
-  return sum.value();
-}
-
-class sharing_readers {
- public:
-  sharing_readers(const chain_reader& from, std::vector<read_request> requests, const read_options& options,
-                  team& ranks)
-      : from_(from), queue_(std::move(requests)), options_(options), ranks_(ranks) {}
-
-  [[nodiscard]] std::uint64_t left() const noexcept { return queue_.left(); }
-
-  /// Each rank reads the next `bytes`. Returns the seconds until all have.
-  double read_all(std::uint64_t bytes) {
-    const stopwatch watch;
-    ranks_.all([&] { from_.read(queue_.take(bytes), options_); });
-    return watch.seconds();
-  }
-
-  /// Each rank reads a part of the next `bytes`, and sends it to the others. Returns the seconds until all have them.
-  double read_parts(std::uint64_t bytes) {
-    constexpr std::uint64_t min_part = std::uint64_t{1} << 20U, max_part = std::uint64_t{8} << 20U;
-    const stopwatch watch;
-    const auto stop = queue_.left() - std::min(bytes, queue_.left());
-    while (queue_.left() > stop) {
-      std::vector<std::vector<read_request>> parts;
-      ranks_.all([&] {
-        const auto part = std::clamp((queue_.left() - stop) / ranks_.size(), min_part, max_part);
-        for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
-          parts.push_back(queue_.take(std::min(part, queue_.left() - std::min(stop, queue_.left()))));
-          static_cast<void>(packed_.first(bytes_of(parts.back())));  // what fails, fails here
-        }
-        from_.read(parts[ranks_.rank()], options_);
-      });
-      for (unsigned rank = 0; rank < ranks_.size(); ++rank) send(parts[rank], rank);
-    }
-    return watch.seconds();
-  }
-
- private:
-  [[nodiscard]] static std::uint64_t bytes_of(std::span<const read_request> part) {
-    std::uint64_t bytes = 0;
-    for (const auto& each : part) bytes += each.into.bytes();
-    return bytes;
-  }
-
   /// Gives all ranks what `root` has read.
   void send(std::span<const read_request> part, unsigned root) {
     if (part.size() == 1) return ranks_.broadcast({part[0].into.memory, part[0].into.bytes()}, root);
@@ -149,7 +134,10 @@ class sharing_readers {
   }
 
   const chain_reader& from_;
-  request_queue queue_;
+  std::vector<read_request> requests_;
+  std::size_t next_ = 0;     // of the requests
+  std::uint64_t first_ = 0;  // of its elements
+  std::uint64_t left_;
   read_options options_;
   team& ranks_;
   page_buffer packed_;

@@ -62,6 +62,8 @@ struct memory_view {
 struct box_place {
   extents whole;  ///< the shape of that array
   extents first;  ///< the index of the box's first element
+
+  friend bool operator==(const box_place&, const box_place&) = default;
 };
 
 /// One array of a state and its path. Valid while the state lives and keeps its sizes.

@@ -33,6 +33,17 @@ struct piece {
   friend bool operator==(const piece&, const piece&) = default;
 };
 
+/// Bytes of its elements.
+[[nodiscard]] inline std::uint64_t bytes_of(std::span<const leaf> leaves, const piece& which) noexcept {
+  return which.count * size_of(leaves[which.leaf].type);
+}
+/// Bytes of all elements.
+[[nodiscard]] inline std::uint64_t bytes_of(std::span<const leaf> leaves) noexcept {
+  std::uint64_t bytes = 0;
+  for (const auto& each : leaves) bytes += each.bytes();
+  return bytes;
+}
+
 /// The order of the pieces in a shard: those of the widest elements first, so that every element is aligned in the
 /// file; then by path. Copies have the same order, so that they can be written as they lie.
 [[nodiscard]] inline bool comes_before(std::span<const leaf> leaves, const piece& a, std::size_t width_of_a,
@@ -53,15 +64,21 @@ template <std::derived_from<piece> Piece>
 using shards_of = std::vector<std::vector<Piece>>;
 using division = shards_of<piece>;
 
-/// The pieces as another type whose members beyond `piece` have their defaults: the elements are in the leaves' memory.
-template <std::derived_from<piece> Piece>
-[[nodiscard]] shards_of<Piece> from_leaves(const division& shards) {
+/// What `make` makes of each piece.
+template <std::derived_from<piece> Piece, class Shards, class Make>
+[[nodiscard]] shards_of<Piece> transformed(const Shards& shards, const Make& make) {
   shards_of<Piece> result(shards.size());
   for (std::size_t i = 0; i < shards.size(); ++i) {
     result[i].reserve(shards[i].size());
-    for (const auto& each : shards[i]) result[i].push_back(Piece{each});
+    for (const auto& each : shards[i]) result[i].push_back(make(each));
   }
   return result;
+}
+
+/// The pieces as another type whose members beyond `piece` have their defaults: the elements are in the leaves' memory.
+template <std::derived_from<piece> Piece>
+[[nodiscard]] shards_of<Piece> from_leaves(const division& shards) {
+  return transformed<Piece>(shards, [](const piece& each) { return Piece{each}; });
 }
 
 inline constexpr std::size_t max_shards = 100'000;
@@ -75,8 +92,8 @@ inline void check_shards(std::size_t shards) {
 /// each other, and other readers of the format find every array whole. The leaves alone decide the number of shards.
 [[nodiscard]] inline division divide_by_size(std::span<const leaf> leaves) {
   constexpr std::uint64_t bytes_per_shard = std::uint64_t{256} << 20U, most = 64;
-  std::uint64_t total = 0, before = 0;
-  for (const auto& l : leaves) total += l.bytes();
+  std::uint64_t before = 0;
+  const auto total = bytes_of(leaves);
   const auto count = std::clamp<std::uint64_t>(total / bytes_per_shard, 1, most), share = total / count + 1;
   division result(count);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -94,8 +111,7 @@ inline void check_shards(std::size_t shards) {
 [[nodiscard]] inline division divide_evenly(std::span<const leaf> leaves, std::size_t shards) {
   check_shards(shards);
   if (shards == 0) return divide_by_size(leaves);
-  std::uint64_t total = 0;
-  for (const auto& l : leaves) total += l.bytes();
+  const auto total = bytes_of(leaves);
   const std::uint64_t share = total / shards + (total % shards != 0);
   division result(shards);
   std::size_t shard = 0;

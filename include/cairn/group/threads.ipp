@@ -26,13 +26,13 @@ struct call {
   friend bool operator==(const call&, const call&) = default;
 };
 
-/// One collective, from the first rank that starts it to the last one that has its result.
+/// One collective. Once the last rank has started it, the operations of the ranks keep it.
 struct exchange {
+  std::uint64_t number;
   call what;
-  unsigned arrived = 0, left = 0;
+  unsigned arrived = 0;
   bool is_same = true;
-  std::vector<std::byte> data;  // the largest, the bytes of the root, or those of all ranks
-  std::shared_ptr<const std::vector<std::byte>> result;
+  std::vector<std::byte> data{};  // the largest, the bytes of the root, or those of all ranks
 };
 
 /// Where the ranks of a group meet: the n-th operation of each rank is the n-th exchange. Thread-safe.
@@ -42,32 +42,27 @@ class meeting {
 
   [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(started_.size()); }
 
-  /// Rank `rank` starts its next operation. Returns its number.
-  std::uint64_t start(unsigned rank, const call& what, std::span<const std::byte> bytes) {
+  /// Rank `rank` starts its next operation.
+  std::shared_ptr<const exchange> start(unsigned rank, const call& what, std::span<const std::byte> bytes) {
     const std::lock_guard lock(mutex_);
     const auto number = started_[rank]++;
-    auto& made = exchanges_[number];
-    if (made.arrived++ == 0) made.what = what;
-    made.is_same = made.is_same && made.what == what;
-    if (made.is_same) add(made, rank, bytes);
-    if (made.arrived == size()) made.result = std::make_shared<const std::vector<std::byte>>(std::move(made.data));
-    return number;
+    auto& pending = pending_[number];
+    if (!pending) pending = std::make_shared<exchange>(exchange{number, what});
+    const auto made = pending;
+    made->is_same = made->is_same && made->what == what;
+    if (made->is_same) add(*made, rank, bytes);
+    if (++made->arrived == size()) pending_.erase(number);
+    return made;
   }
 
-  /// The result of an operation; null if a rank has not started it yet.
-  std::shared_ptr<const std::vector<std::byte>> take(std::uint64_t number) {
+  /// Whether all ranks have started it. Then it does not change any more.
+  bool is_complete(const exchange& made) {
     const std::lock_guard lock(mutex_);
-    const auto at = exchanges_.find(number);
-    auto& made = at->second;
     if (!made.is_same) fail(errc::mismatch, {"the ranks of a group have started different operations"});
-    if (!made.result) {
-      for (unsigned rank = 0; rank < size(); ++rank)
-        if (is_gone_[rank] && started_[rank] <= number) fail(errc::lost_rank, {"rank ", rank, " has ended"});
-      return nullptr;
-    }
-    auto result = made.result;
-    if (++made.left == size()) exchanges_.erase(at);
-    return result;
+    if (made.arrived == size()) return true;
+    for (unsigned rank = 0; rank < size(); ++rank)
+      if (is_gone_[rank] && started_[rank] <= made.number) fail(errc::lost_rank, {"rank ", rank, " has ended"});
+    return false;
   }
 
   void leave(unsigned rank) {
@@ -107,8 +102,8 @@ class meeting {
   }
 
   std::mutex mutex_;
-  std::map<std::uint64_t, exchange> exchanges_;  // by number
-  std::vector<std::uint64_t> started_;           // operations, by rank
+  std::map<std::uint64_t, std::shared_ptr<exchange>> pending_;  // by number: those that a rank has not started yet
+  std::vector<std::uint64_t> started_;                          // operations, by rank
   std::vector<bool> is_gone_;
 };
 
@@ -127,22 +122,18 @@ class thread_operation final : public operation {
   thread_operation(const membership& of, const call& what, std::span<const std::byte> bytes)
       : at_(of.at),
         has_result_(what.what != collective::gather || what.root == of.rank),
-        number_(at_->start(of.rank, what, bytes)) {}
+        made_(at_->start(of.rank, what, bytes)) {}
 
-  bool test() override {
-    if (!result_) result_ = at_->take(number_);
-    return result_ != nullptr;
-  }
+  bool test() override { return is_done_ = is_done_ || at_->is_complete(*made_); }
 
   [[nodiscard]] std::span<const std::byte> result() const override {
-    return has_result_ && result_ ? std::span(*result_) : std::span<const std::byte>();
+    return has_result_ && is_done_ ? std::span(made_->data) : std::span<const std::byte>();
   }
 
  private:
   std::shared_ptr<meeting> at_;
-  bool has_result_;
-  std::uint64_t number_;
-  std::shared_ptr<const std::vector<std::byte>> result_;
+  bool has_result_, is_done_ = false;
+  std::shared_ptr<const exchange> made_;
 };
 
 }  // namespace detail

@@ -45,10 +45,10 @@ inline std::shared_ptr<const chain_reader> open_checkpoint(const std::string& pa
   return open_chain(stores::directory(place.directory), [&] { return place.name; }, codecs);
 }
 
-inline tensor_info describe_tensor(const checkpoint_reader& from, std::size_t index) {
-  const auto& stored = from.contents().leaves[index];
+inline tensor_info describe_tensor(const stored_checkpoint& from, std::size_t index) {
+  const auto& stored = from.contents.leaves[index];
   tensor_info info{.name = stored.path, .type = stored.type, .shape = stored.shape, .bytes = stored.bytes()};
-  const auto& storage = from.storage_of(index);
+  const auto& storage = from.index.storage[index];
   info.stored_bytes = storage.encoded ? storage.encoded->stored : info.bytes;
   if (storage.encoded) {
     info.codec = storage.encoded->codec;
@@ -91,9 +91,9 @@ const std::string& checkpoint::path() const& { return reader().contents().origin
 
 std::uint64_t checkpoint::step() const { return reader().step(); }
 
-const std::map<std::string, double>& checkpoint::metrics() const& { return reader().metrics(); }
+const std::map<std::string, double>& checkpoint::metrics() const& { return reader().info().metrics; }
 
-const std::map<std::string, std::string>& checkpoint::metadata() const& { return reader().newest().info().metadata; }
+const std::map<std::string, std::string>& checkpoint::metadata() const& { return reader().info().metadata; }
 
 bool checkpoint::contains(std::string_view name) const noexcept {
   return reader().contents().find(name) != detail::catalog::npos;

@@ -53,16 +53,16 @@ checkpointer& checkpointer::operator=(checkpointer&&) noexcept = default;
 checkpointer::~checkpointer() = default;
 
 std::optional<load_report> checkpointer::restore(any_mutable_state state, const load_options& options) {
-  return self_->restore(state, options);
+  return self_->restore("restore", {}, state, options);
 }
 
 std::optional<load_report> checkpointer::restore_best(any_mutable_state state, std::optional<metric_order> order,
                                                       const load_options& options) {
-  return self_->restore_best(state, std::move(order), options);
+  return self_->restore("restore_best", {detail::restore_choice::way::best, std::move(order)}, state, options);
 }
 
 std::optional<load_report> checkpointer::restore_finite(any_mutable_state state, const load_options& options) {
-  return self_->restore_finite(state, options);
+  return self_->restore("restore_finite", {detail::restore_choice::way::finite}, state, options);
 }
 
 step_outcome checkpointer::step(any_state state, const observation& now) { return self_->step(state, now); }

@@ -19,7 +19,6 @@
 #include "cairn/chain/load.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
-#include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
@@ -295,10 +294,13 @@ class checkpoint_list {
   std::set<std::string> unusable_;                 // those that a restore passed over
 };
 
-/// Which checkpoint is restored: the newest, or that of `load_options::step`; or the best by a metric.
+/// Which checkpoint is restored: the newest, or that of `load_options::step`; the best by a metric; or the newest whose
+/// loss is finite.
 struct restore_choice {
-  bool by_metric = false;
-  std::optional<metric_order> order{};  ///< none: the newest whose loss is finite
+  enum class way : std::uint8_t { newest, best, finite };
+
+  way by = way::newest;
+  std::optional<metric_order> order{};  ///< of the best; none: that of `keep_best`, else the lowest loss
 };
 
 /// Not thread-safe: used by the background thread while it has a job, else by the training thread. `Any thread` marks
@@ -314,15 +316,19 @@ class history {
         checkpoints_(store_, options_, on_event_) {}
 
   /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
-  std::optional<load_report> restore(any_mutable_state state, load_options options, const restore_choice& choice) {
+  std::optional<load_report> restore(any_mutable_state state, load_options options, restore_choice choice) {
+    const bool is_newest = choice.by == restore_choice::way::newest;
+    const auto& best = options_.keep_best;
+    if (choice.by == restore_choice::way::best && !choice.order)
+      choice.order = best ? metric_order{best->metric, best->lower_is_better} : metric_order();
     require_same_restore(options, choice);
-    if (choice.by_metric) refuse_step(options);
+    if (!is_newest) refuse_step(options);
     take_over_store();
     options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
     if (!options.verify_first) options.verify_first = bool(options.rename);
     const auto best_first = [&] { return names_by_metric(choice.order); };
-    auto report = choice.by_metric ? restore_first(store_, best_first, state, options, on_event_, ranks_)
-                                   : detail::restore(store_, state, options, on_event_, ranks_);
+    auto report = is_newest ? detail::restore(store_, state, options, on_event_, ranks_)
+                            : restore_first(store_, best_first, state, options, on_event_, ranks_);
     restored(report);
     return report;
   }
@@ -331,23 +337,6 @@ class history {
   void prepare_for(std::uint64_t step) {
     own_store();
     checkpoints_.make_way(step);
-  }
-  /// The events of a save that is encoded.
-  void set_hooks(save_job& job) const {
-    job.hooks.anchored = [this, what = about(event::kind::anchored, job)](const std::string& why) mutable {
-      what.message = why;
-      emit(what);
-    };
-    const auto report = [&](event::kind kind) {
-      return [this, what = about(kind, job)](std::uint64_t bytes, double seconds) mutable {
-        what.bytes = bytes;
-        what.seconds = seconds;
-        if (what.what == event::kind::written) what.total = bytes;
-        emit(what);
-      };
-    };
-    job.hooks.encoded = report(event::kind::encoded);
-    job.hooks.written = report(event::kind::written);
   }
   /// The values that the next delta refers to.
   [[nodiscard]] delta_base& base() noexcept { return base_; }
@@ -360,15 +349,12 @@ class history {
     if (difference.empty()) return;
     const auto text = "the ranks do not have the same state: " + difference;
     if (options_.replica_check == replica_check::refuse) fail(errc::mismatch, {text});
-    emit(about(event::kind::differing, job, text));
+    report(event::kind::differing, job, 0, 0, text);
   }
   /// A save is published, which took the seconds of its report. Returns the report.
   save_report saved(const save_job& job, save_report report) {
     checkpoints_.saved(job, report);
-    auto what = about(event::kind::published, job);
-    what.bytes = report.bytes;
-    what.seconds = report.seconds;
-    emit(what);
+    this->report(event::kind::published, job, report.bytes, report.seconds);
     if (report.unmatched_rules.empty() || std::exchange(unmatched_reported_, true)) return report;
     for (const auto& pattern : report.unmatched_rules) {
       const auto text = sentence({"the codec rule \"", pattern, "\" encodes no leaf"});
@@ -376,11 +362,6 @@ class history {
     }
     return report;
   }
-  /// Whether to use the last save's plan again, so that each rank finds its share's values in the checkpoint before.
-  [[nodiscard]] bool extends_chain(const save_job& job) const {
-    return use_parent(job.codecs) && base_.can_extend(job.info.step, job.chain);
-  }
-
   /// Is it time to merge deltas? The same at all ranks of a group.
   [[nodiscard]] bool is_merge_due() const {
     const auto& rule = options_.chain.merge;
@@ -432,8 +413,17 @@ class history {
   }
   [[nodiscard]] event about(event::kind what, const save_job& job, std::string message = {}) const {
     auto made = about(what, job.info.step, std::move(message));
-    made.total = job.state_bytes();
+    made.total = bytes_of(job.what.leaves);
     return made;
+  }
+  /// Reports an event of the save of a job. Any thread.
+  void report(event::kind what, const save_job& job, std::uint64_t bytes = 0, double seconds = 0,
+              const std::string& message = {}) const {
+    auto made = about(what, job, message);
+    made.bytes = bytes;
+    made.seconds = seconds;
+    if (what == event::kind::written) made.total = bytes;
+    emit(made);
   }
   /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
   [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const {
@@ -464,11 +454,7 @@ class history {
   /// first. Damaged ones come before them: they may be the best, and are reported as skipped.
   [[nodiscard]] std::vector<std::string> names_by_metric(const std::optional<metric_order>& order) const {
     const auto metric = order ? order->metric : std::string("loss");
-    struct candidate {
-      double value;
-      std::string name;
-    };
-    std::vector<candidate> found;
+    std::vector<std::pair<double, std::string>> found;  // with their values
     std::vector<std::string> names;
     const auto all = checkpoints_.names();
     for (const auto& name : all) {
@@ -486,10 +472,11 @@ class history {
     if (found.empty() && names.empty() && !all.empty())
       fail(errc::not_found,
            {"no checkpoint in ", store_.location(), " has a finite ", order ? "metric \"" + metric + '"' : metric});
-    std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
-      return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first
+                                : checkpoint_before(b.second, a.second);  // of equals, the newer one
     });
-    for (auto& each : found) names.push_back(std::move(each.name));
+    for (auto& [value, name] : found) names.push_back(std::move(name));
     return names;
   }
   /// Excludes other processes, which may have saved until now.
@@ -508,7 +495,7 @@ class history {
     if (choice.order)
       text += ", best by " + choice.order->metric +
               (choice.order->lower_is_better ? ", lower is better" : ", higher is better");
-    else if (choice.by_metric)
+    else if (choice.by == restore_choice::way::finite)
       text += ", best by loss";
     ranks_.require_same("the options of the restore", text);
   }

@@ -88,8 +88,6 @@ struct vote {
   std::uint64_t begun = 0;       ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
   std::uint64_t announced = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
   std::uint64_t cancels = 0;    ///< the running save is to end
-
-  void set_save(const decision& made) noexcept { save = made.kind ? 2 + static_cast<std::uint64_t>(*made.kind) : 1; }
 };
 
 /// What all ranks know after a call: the largest and the least of each number over all votes.
@@ -163,10 +161,8 @@ class session {
   ~session();
 
   // See checkpointer.
-  std::optional<load_report> restore(any_mutable_state state, const load_options& options);
-  std::optional<load_report> restore_best(any_mutable_state state, std::optional<metric_order> order,
-                                          const load_options& options);
-  std::optional<load_report> restore_finite(any_mutable_state state, const load_options& options);
+  std::optional<load_report> restore(const std::string& call, const restore_choice& choice, any_mutable_state state,
+                                     const load_options& options);
   step_outcome step(any_state state, const observation& now);
   save_report save(any_state state, const observation& now);
   [[nodiscard]] bool poll() const noexcept { return options_.preempt.received(); }
@@ -192,9 +188,6 @@ class session {
     check_owner();
     run_rounds(call);
   }
-  std::optional<load_report> restore_by(const restore_choice& choice, const std::string& call, any_mutable_state state,
-                                        const load_options& options);
-  void continue_from(const std::optional<load_report>& report, any_state state, const load_options& options);
   void continue_at(std::uint64_t step);
   void note_losses(const load_report& report, any_state state, const load_options& options) noexcept;
   void check_loss(const observation& now);
@@ -218,17 +211,14 @@ class session {
   void stage(const staging_plan& plan, const stopwatch& stall);
   std::shared_ptr<save_result> save_now(std::unique_ptr<work> save, const stopwatch& stall);
   [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
-  void set_background_hooks(save_job& job);
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] bool is_skipping(const observation& now);
   [[nodiscard]] bool can_replace() const;
   void report_skipped(const observation& now);
   void reserve_staging(any_state state) noexcept;
   [[nodiscard]] std::optional<memory_fit> fit_save(const work& save, std::uint64_t copied, double part = 1) const;
-  [[nodiscard]] bool has_memory_to_encode(const work& save) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const work& save) const;
   [[nodiscard]] std::size_t cut_for_memory(const work& save);
-  [[nodiscard]] std::uint64_t bytes_to_stage(any_state state);
 
   // The work, and what runs it (session_work.ipp).
   template <class Phase>

@@ -2,8 +2,8 @@
 // Definitions of session.hpp: what the trainer calls, and the check of its options.
 #pragma once
 
-#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <sched.h>
 
@@ -139,34 +139,16 @@ void session::progress() {
   }
 }
 
-std::optional<load_report> session::restore(any_mutable_state state, const load_options& options) {
-  return restore_by({}, "restore", state, options);
-}
-
-std::optional<load_report> session::restore_best(any_mutable_state state, std::optional<metric_order> order,
-                                                 const load_options& options) {
-  if (!order && options_.keep_best) order = {options_.keep_best->metric, options_.keep_best->lower_is_better};
-  return restore_by({true, order.value_or(metric_order{})}, "restore_best", state, options);
-}
-
-std::optional<load_report> session::restore_finite(any_mutable_state state, const load_options& options) {
-  return restore_by({true, std::nullopt}, "restore_finite", state, options);
-}
-
-std::optional<load_report> session::restore_by(const restore_choice& choice, const std::string& call,
-                                               any_mutable_state state, const load_options& options) {
+/// Restores, and continues the run from there, or begins it. `call`: its name.
+std::optional<load_report> session::restore(const std::string& call, const restore_choice& choice,
+                                            any_mutable_state state, const load_options& options) {
   enter(call);
   auto how = options;
   // The sizes of a saved or restored state are those of this run, and so are other ones in its checkpoints.
   if (has_run_) how.reshape = or_resize(std::move(how.reshape));
   auto report = with_errors(store().location() + " cannot be restored",
                             [&] { return history_.restore(state, std::move(how), choice); });
-  continue_from(report, state, options);
-  return report;
-}
-
-/// Continues the run from the restored checkpoint, or begins it. The state has changed: no error fails the restore.
-void session::continue_from(const std::optional<load_report>& report, any_state state, const load_options& options) {
+  // The state has changed: no error fails the restore.
   is_loss_finite_ = true;
   if (report) {
     has_run_ = true;
@@ -176,6 +158,7 @@ void session::continue_from(const std::optional<load_report>& report, any_state 
   }
   const policy_driver::pause reserving(policy_);
   reserve_staging(state);
+  return report;
 }
 
 /// Notes what the arrays of the state have lost: those that this and earlier restores loaded, the others as before.
@@ -335,7 +318,7 @@ std::optional<decision> session::decide_together(const observation& now, const v
   if (work_ && options_.on_busy == when_busy::skip)
     report_skipped(now);
   else
-    mine.set_save(own);
+    mine.save = own.kind ? 2 + static_cast<std::uint64_t>(*own.kind) : 1;
   return std::nullopt;
 }
 
@@ -391,7 +374,7 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     policy_.set_newest(work_->times);
   } catch (...) {
     const auto cause = as_error(std::current_exception(), {call_});
-    result->failed(ranks_.is_alone() ? cause : ranks_.named(cause));
+    result->failed(ranks_.is_alone() ? cause : name_rank(ranks_.rank(), cause));
     outcome.stall_seconds = stalled(stall);
     own_failure_ = cause;
     mine.copied = will_copy;  // the copies of the others are dropped
@@ -419,11 +402,8 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
                 .step = now.step,
                 .seconds = left,
                 .message = reason_to_stop(static_cast<int>(last.most.signal))});
-  const auto plan = ranks_.from_leader([&] {
-    std::uint64_t bytes = 0;
-    for (const auto& each : describe(state).leaves) bytes += each.bytes();
-    return plan_preempt(left, bytes, record_.newest());
-  });
+  const auto plan =
+      ranks_.from_leader([&] { return plan_preempt(left, bytes_of(describe(state).leaves), record_.newest()); });
   limiter_.remove_limit();
   try {
     run_rounds("step " + std::to_string(now.step), plan.grace_seconds);
@@ -433,8 +413,12 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
   }
   const auto job = ranks_.all([&] { return describe_job(state, now); });
   auto save = make_sync_save(job, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true);
-  if (std::ranges::count(ranks_.all_gather(has_memory_to_encode(*save)), 0) != 0)
+  try {
+    ranks_.all([&] { std::ignore = fit_save(*save, 0); });
+  } catch (...) {  // a rank has no memory to encode even a part
+    if (ranks_.is_broken()) throw;
     save = make_sync_save(job, save_kind::raw, true);
+  }
   const auto earlier = kept_failure_;
   auto result = save_now(std::move(save), stall);
   learn();

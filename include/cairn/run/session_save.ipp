@@ -3,7 +3,6 @@
 // may take, and its copy; and whether one is made while another runs.
 #pragma once
 
-#include <algorithm>
 #include <tuple>
 
 #include "cairn/run/session.hpp"
@@ -50,20 +49,6 @@ error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
   return history_.failed(history_.about(event::kind::failed, step), cause);
 }
 
-/// The save of `job` runs in the background: it can be cancelled, and is held back by the limit on bytes per second.
-void session::set_background_hooks(save_job& job) {
-  job.threads = options_.background_threads;
-  job.hooks.check = [this] {
-    record_.touch();
-    limiter_.check();
-  };
-  job.hooks.progress = [this, report = progress_of(job)](std::uint64_t bytes, std::uint64_t total) {
-    limiter_.wait_until_allowed(bytes);
-    record_.touch();
-    report(bytes, total);
-  };
-}
-
 /// Reports bytes written; from any thread.
 std::function<void(std::uint64_t, std::uint64_t)> session::progress_of(const save_job& job) {
   return [this, about = history_.about(event::kind::progress, job)](std::uint64_t bytes, std::uint64_t total) {
@@ -97,18 +82,31 @@ std::unique_ptr<work> session::make_sync_save(std::shared_ptr<save_job> job, std
 void session::divide(work& save) {
   const auto& job = *save.job;
   if (ranks_.is_alone()) return;
-  const auto plan = shares_.plan_for(job, history_.extends_chain(job));
+  // A delta has the last save's plan again: each rank finds its share's values in the checkpoint before.
+  const auto& base = history_.base();
+  const auto plan = shares_.plan_for(job, use_parent(job.codecs) && base.can_extend(job.info.step, job.chain));
   save.share.pieces = share_of(job, *plan, ranks_.rank());
   if (ranks_.is_leader()) save.share.common = plan->pieces();
-  save.hash = agreement_hash(job, *plan, history_.base().deltas_to_merge());
+  save.hash = agreement_hash(job, *plan, base.deltas_to_merge());
 }
 
 /// Copies what this process writes, and starts the save of the copy. What fails here is thrown at once.
 void session::copy(std::unique_ptr<work> save, any_state state, const observation& now, const stopwatch& stall) {
   save->job = describe_job(state, now);
-  choose_how(*save->job, save->kind, false);
-  set_background_hooks(*save->job);
-  record_.emit(history_.about(event::kind::started, *save->job));
+  auto& job = *save->job;
+  choose_how(job, save->kind, false);
+  // It can be cancelled, and is held back by the limit on bytes per second.
+  job.threads = options_.background_threads;
+  job.hooks.check = [this] {
+    record_.touch();
+    limiter_.check();
+  };
+  job.hooks.progress = [this, report = progress_of(job)](std::uint64_t bytes, std::uint64_t total) {
+    limiter_.wait_until_allowed(bytes);
+    record_.touch();
+    report(bytes, total);
+  };
+  history_.report(event::kind::started, job);
   limiter_.begin(options_.max_bytes_per_second);
   try {
     background_.wait();
@@ -135,7 +133,7 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
   const auto count = plan.shards.size(), at_once = plan.in_parts ? 1 : count;
   if (plan.in_parts) {
     const auto text = "copied in " + std::to_string(count) + " parts" + plan.reason;
-    record_.emit(history_.about(event::kind::staged_in_parts, *job, text));
+    history_.report(event::kind::staged_in_parts, *job, 0, 0, text);
   }
   save.shards_of_save = count;
   const double began = policy_.seconds();
@@ -146,11 +144,9 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
         staging_.copy(job->what.leaves, std::span(plan.shards).subspan(first, at_once), options_.copy_threads);
     const bool is_first = first == 0, is_last = first + at_once >= count;
     if (is_last) {
-      auto what = history_.about(event::kind::copied, *job);
-      what.bytes = ranks_.is_alone() ? what.total : 0;
-      for (const auto& each : save.share.pieces) what.bytes += each.count * size_of(job->what.leaves[each.leaf].type);
-      what.seconds = stall.seconds();
-      record_.emit(what);
+      auto bytes = ranks_.is_alone() ? bytes_of(job->what.leaves) : 0;
+      for (const auto& each : save.share.pieces) bytes += bytes_of(job->what.leaves, each);
+      history_.report(event::kind::copied, *job, bytes, stall.seconds());
     }
     if (is_first) {
       save.times = {.step = job->info.step, .began = plan.in_parts ? began : policy_.seconds()};
@@ -171,7 +167,7 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
 std::shared_ptr<save_result> session::save_now(std::unique_ptr<work> save, const stopwatch& stall) {
   const auto job = save->job;
   auto result = save->result;
-  record_.emit(history_.about(event::kind::started, *job));
+  history_.report(event::kind::started, *job);
   job->hooks.progress = progress_of(*job);
   const auto parts = ranks_.all([&] { return cut_for_memory(*save); });
   save->one_by_one = parts != 0;
@@ -254,16 +250,6 @@ staging_plan session::plan_copy(const work& save) const {
   return plan;
 }
 
-/// Whether a save without a copy finds memory for what this process writes, or a part of it.
-bool session::has_memory_to_encode(const work& save) const noexcept {
-  try {
-    std::ignore = fit_save(save, 0);
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
 /// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.
 std::size_t session::cut_for_memory(const work& save) {
   try {
@@ -271,24 +257,11 @@ std::size_t session::cut_for_memory(const work& save) {
     if (!fits) return 0;
     const auto parts = number_of_parts(*fits);
     const auto text = "encoded in " + std::to_string(parts) + " parts: " + fits->reason;
-    record_.emit(history_.about(event::kind::staged_in_parts, *save.job, text));
+    history_.report(event::kind::staged_in_parts, *save.job, 0, 0, text);
     return parts;
   } catch (...) {
     throw error(failed(save.job->info.step, std::current_exception()));
   }
-}
-
-/// Bytes of the copy that a save makes.
-std::uint64_t session::bytes_to_stage(any_state state) {
-  work save;
-  save.job = std::make_shared<save_job>();
-  save.job->what = describe(state, {ranks_.rank(), ranks_.size()});
-  save.job->codecs = options_.codecs;
-  if (!ranks_.is_alone()) {
-    separate_own(*save.job, ranks_.rank());
-    save.share.pieces = share_of(*save.job, shares_.fresh_plan_for(*save.job), ranks_.rank());
-  }
-  return plan_copy(save).bytes;
 }
 
 /// Pre-faults the staging buffer in the background: the first save need not wait for it. Leaves errors to that save.
@@ -298,8 +271,15 @@ void session::reserve_staging(any_state state) noexcept {
   is_staging_reserved_ = true;
   try {
     background_.wait();
-    const auto bytes = bytes_to_stage(state);
-    background_.start([this, bytes] {
+    work save;
+    save.job = std::make_shared<save_job>();
+    save.job->what = describe(state, {ranks_.rank(), ranks_.size()});
+    save.job->codecs = options_.codecs;
+    if (!ranks_.is_alone()) {
+      separate_own(*save.job, ranks_.rank());
+      save.share.pieces = share_of(*save.job, shares_.fresh_plan_for(*save.job), ranks_.rank());
+    }
+    background_.start([this, bytes = plan_copy(save).bytes] {
       try {
         staging_.reserve(bytes, 1);
       } catch (...) {  // the first save reserves again

@@ -6,7 +6,6 @@
 // alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <tuple>
 
@@ -97,7 +96,9 @@ void session::make_part(work& all) {
   if (all.is_merge())
     return static_cast<void>(all.part.emplace(place, history_.base().parent()->name, *all.merges, ranks_.rank()));
   auto& job = *all.job;
-  history_.set_hooks(job);
+  job.hooks.report = [this, &job](event::kind what, std::uint64_t bytes, double seconds, const std::string& message) {
+    history_.report(what, job, bytes, seconds, message);
+  };
   all.encodes = ranks_.is_alone() ? std::make_unique<encode_source>(place, job, all.shards_of_save, &history_.base())
                                   : std::make_unique<encode_source>(place, job, ranks_.size(), &history_.base(),
                                                                     std::move(all.share));
@@ -117,7 +118,7 @@ void session::publish(work& all, std::span<const std::string> records) {
   if (!all.is_merge()) history_.check_replicas(*all.job, all.encodes->samples());
   all.made = all.part->publish();
   note_published(all);
-  all.announcement = ranks_.is_alone() ? "1" : write_published(*all.made);  // "1": any text that is not empty
+  all.announcement = ranks_.is_alone() ? "1" : to_json(*all.made);  // "1": any text that is not empty
   std::ignore = history_.checkpoints().prune();
 }
 
@@ -399,7 +400,7 @@ void session::advance(const verdict& last) {
     background_.wait();
     const auto text = ranks_.broadcast(all.announcement, 0, last.most.announced);
     if (!ranks_.is_leader()) {
-      all.made = read_published(text);
+      all.made = from_json<published_checkpoint>(text, "what rank 0 has published");
       note_published(all);
     }
     if (all.is_merge()) return end_work();

@@ -18,44 +18,18 @@
 #include <vector>
 
 #include "cairn/chain/attempt.hpp"
+#include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/piece.hpp"
 #include "cairn/plan/record_columns.hpp"
-#include "cairn/core/strided.hpp"
 #include "cairn/plan/partition.hpp"
-#include "cairn/store/index.hpp"
+#include "cairn/store/leaf_text.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// Whether a path is, or is below, that of the value of rank `rank` of some per-rank object.
-class own_paths {
- public:
-  own_paths(const structure& all, unsigned rank) {
-    for (const auto& [path, entry] : all) {
-      if (entry.what != structure_entry::kind::ranks) continue;
-      values_.insert(path + ".rank" + std::to_string(rank));
-      has_others_ = has_others_ || entry.number > 1;
-    }
-  }
-
-  /// Whether other ranks have values, too.
-  [[nodiscard]] bool has_others() const noexcept { return has_others_; }
-
-  [[nodiscard]] bool contains(std::string_view path) const {
-    if (values_.empty()) return false;
-    if (values_.contains(path)) return true;
-    for (auto dot = path.find('.'); dot != path.npos; dot = path.find('.', dot + 1))
-      if (values_.contains(path.substr(0, dot))) return true;
-    return false;
-  }
-
- private:
-  std::set<std::string, std::less<>> values_;
-  bool has_others_ = false;
-};
 
 /// The leaves that all ranks have.
 [[nodiscard]] inline std::span<const leaf> common_leaves(const save_job& job) {
@@ -97,24 +71,36 @@ void for_each_common_entry(const save_job& job, const Act& act) {
 /// job that tell them apart. O(leaves * depth). errc::invalid: an object that all ranks have is also that of a rank
 /// alone, which comes first: it would be saved there, by each rank elsewhere.
 inline void separate_own(save_job& job, unsigned rank) {
-  const own_paths own(job.what.structure, rank);
+  std::set<std::string, std::less<>> values;  // the paths of this rank's values of per-rank objects
+  bool has_others = false;                    // other ranks have values, too
+  for (const auto& [path, entry] : job.what.structure) {
+    if (entry.what != structure_entry::kind::ranks) continue;
+    values.insert(path + ".rank" + std::to_string(rank));
+    has_others = has_others || entry.number > 1;
+  }
+  const auto is_own = [&](std::string_view path) {
+    if (values.empty()) return false;
+    for (auto end = path.find('.');; end = path.find('.', end + 1)) {
+      if (values.contains(path.substr(0, end))) return true;
+      if (end == path.npos) return false;
+    }
+  };
   for (const auto& [path, entry] : job.what.structure)
-    if (own.has_others() && entry.what == structure_entry::kind::same && own.contains(entry.text) &&
-        !own.contains(path))
+    if (has_others && entry.what == structure_entry::kind::same && is_own(entry.text) && !is_own(path))
       fail(errc::invalid, {path, " is the same object as ", entry.text,
                            ", the state of one rank alone, which comes first; put it before that in the state, so that "
                            "all ranks save it at one path"});
   // Not std::stable_partition: with libstdc++, clang warns of a deprecated function.
   std::vector<leaf> common, of_rank;
   for (auto& each : job.what.leaves) {
-    const bool is_common = each.place == nullptr && !own.contains(each.path);
+    const bool is_common = each.place == nullptr && !is_own(each.path);
     (is_common ? common : of_rank).push_back(std::move(each));
   }
   job.common_leaves = common.size();
   common.insert(common.end(), std::make_move_iterator(of_rank.begin()), std::make_move_iterator(of_rank.end()));
   job.what.leaves = std::move(common);
   for (const auto& entry : job.what.structure)
-    if (own.contains(entry.first)) job.own_structure.insert(entry);
+    if (is_own(entry.first)) job.own_structure.insert(entry);
   job.common_hash = hash_common_parts(job);
 }
 
@@ -125,7 +111,7 @@ inline void separate_own(save_job& job, unsigned rank) {
     texts.push_back(each.path + " " + std::string(name(each.type)) + to_string(each.shape) +
                     (each.common_dimensions > 0 ? " in records" : ""));
   for_each_common_entry(job, [&](const std::string& path, const structure_entry& entry) {
-    texts.push_back(write_structure({{path, entry}}));
+    texts.push_back(to_json(structure{{path, entry}}));
   });
   return texts;
 }
@@ -222,8 +208,7 @@ class share_planner {
 /// all. So any sequence of steps spreads over the leaves as random points do. O(leaves).
 [[nodiscard]] inline std::vector<piece> sample_pieces(std::span<const leaf> leaves, std::uint64_t step) {
   constexpr std::uint64_t parts = 200, least = std::uint64_t{64} << 10U;
-  std::uint64_t total = 0;
-  for (const auto& each : leaves) total += each.bytes();
+  const auto total = bytes_of(leaves);
   const auto bytes = std::min(std::max(total / parts, least), total);
   const auto hash = checksum(std::as_bytes(std::span(&step, 1)));
   const auto begin = total == 0 ? 0 : hash % total;
@@ -250,18 +235,8 @@ class share_planner {
 /// A hash of each piece.
 [[nodiscard]] inline std::vector<std::uint64_t> hashes_of(std::span<const leaf> leaves, std::span<const piece> pieces) {
   std::vector<std::uint64_t> hashes;
-  std::vector<std::byte> packed;
-  for (const auto& each : pieces) {
-    const auto& whole = leaves[each.leaf];
-    const auto width = size_of(whole.type);
-    std::span<const std::byte> bytes(whole.memory + each.first * width, each.count * width);
-    if (!whole.contiguous()) {
-      packed.resize(each.count * width);
-      gather(whole, each.first, packed);
-      bytes = packed;
-    }
-    hashes.push_back(checksum(bytes));
-  }
+  page_buffer packed;
+  for (const auto& each : pieces) hashes.push_back(checksum(packed_elements(leaves[each.leaf], each, packed)));
   return hashes;
 }
 

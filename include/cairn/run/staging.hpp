@@ -192,10 +192,6 @@ class staging {
     return each.count != 0 && leaves[each.leaf].owner == nullptr;
   }
 
-  [[nodiscard]] static std::size_t bytes_of(std::span<const leaf> leaves, const piece& each) noexcept {
-    return each.count * size_of(leaves[each.leaf].type);
-  }
-
   /// Of which records a copied piece has a column: the first, and how many. None if it has parts of records, too.
   [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> records_of(std::span<const leaf> leaves,
                                                                           const staged_piece& each,

@@ -10,18 +10,21 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/system/sort.hpp"
+#include "cairn/system/json.hpp"
 #include "cairn/system/posix.hpp"
+#include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
 
@@ -41,13 +44,64 @@ inline constexpr std::string_view temporary_prefix = ".tmp-";
 inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digits = 8,
                              attempt_digits = machine_digits + process_digits + random_digits;
 
-/// 8 hexadecimal digits that are the same for all processes of this machine that use the mount `device`; empty if the
-/// boot is not known.
-[[nodiscard]] std::string machine_id(std::uint64_t device);
+/// 0 for other text.
+[[nodiscard]] inline std::uint64_t parse_number(std::string_view text) {
+  std::uint64_t value = 0;
+  return cairn::detail::read_number(text, value) ? value : 0;
+}
+
+/// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may
+/// hold spaces and parentheses.
+[[nodiscard]] inline std::uint64_t start_of(std::uint64_t process) {
+  const auto text = posix::text_of(sentence({"/proc/", process, "/stat"}));
+  std::string_view rest(text);
+  const auto end_of_name = rest.rfind(')');
+  if (end_of_name == rest.npos) return 0;
+  rest.remove_prefix(end_of_name + 1);
+  for (int field = 3; field <= 22; ++field) {
+    const auto space = rest.find(' ');
+    if (space == rest.npos) return 0;
+    rest.remove_prefix(space + 1);
+  }
+  return parse_number(rest.substr(0, rest.find(' ')));
+}
+
+[[nodiscard]] inline const std::string& boot_of_this_machine() {
+  static const std::string boot = [] {
+    const auto line = posix::text_of("/proc/sys/kernel/random/boot_id");
+    return line.substr(0, line.find('\n'));
+  }();
+  return boot;
+}
+
+/// 8 hexadecimal digits that are the same for all processes of a machine that use the mount `device`; empty if the boot
+/// is not known.
+[[nodiscard]] inline std::string machine_id(std::string_view boot, std::uint64_t device) {
+  if (boot.empty()) return {};
+  const auto text = sentence({boot, " ", device});
+  return cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(text)))).substr(0, machine_digits);
+}
+/// Of this machine.
+[[nodiscard]] inline std::string machine_id(std::uint64_t device) { return machine_id(boot_of_this_machine(), device); }
+
+[[nodiscard]] inline std::uint64_t namespace_of_this_process() {
+  struct stat about{};
+  return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
+}
 
 /// 8 hexadecimal digits that differ between processes of a machine, also such as have ended; empty if the kernel does
-/// not tell. Forks by `vfork`, `_Fork` or a raw system call are not noticed.
-[[nodiscard]] std::string process_id();
+/// not tell.
+[[nodiscard]] inline std::string process_id(std::uint64_t processes, std::uint64_t process, std::uint64_t started) {
+  if (processes == 0 || started == 0) return {};
+  const std::uint64_t all[] = {processes, process, started};
+  const auto digits = cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(all))));
+  return digits.substr(digits.size() - process_digits);
+}
+/// Of this process.
+[[nodiscard]] inline std::string process_id() {
+  const auto process = static_cast<std::uint64_t>(::getpid());
+  return process_id(namespace_of_this_process(), process, start_of(process));
+}
 
 /// 24 hexadecimal digits: 8 of the machine (`machine_id`), 8 of the process (`process_id`), with zeros for what is not
 /// known, and 8 random ones. No two attempts to write a checkpoint have the same.
@@ -68,14 +122,6 @@ inline constexpr std::size_t machine_digits = 8, process_digits = 8, random_digi
   if (dot == entry.npos || dot == 0 || entry[dot] != '.') return {};
   const auto attempt = entry.substr(dot + 1);
   return attempt.size() == attempt_digits ? attempt : std::string_view();
-}
-
-/// The digits of the machine and the process in an attempt; empty where it does not have those of a process.
-[[nodiscard]] inline std::string_view writer_of(std::string_view attempt) {
-  if (attempt.size() != attempt_digits) return {};
-  const auto process = attempt.substr(machine_digits, process_digits);
-  return process.find_first_not_of('0') == process.npos ? std::string_view()
-                                                        : attempt.substr(0, machine_digits + process_digits);
 }
 
 /// The checkpoint's name in a hidden name; empty for other names, which are not Cairn's.
@@ -130,25 +176,22 @@ struct open_directory {
   return posix::is_regular(index.get()) && begins_as_index(index.get()).value_or(true);
 }
 
-/// Whether `name` is a directory in `root`, and no link to one, that has a file by the name of an index. An error does
-/// not mean that it has none: errc::io.
-[[nodiscard]] inline bool has_index_file(const open_directory& root, const std::string& name) {
-  const auto file = sentence({name, "/", index_file});
+/// Whether `root` has this generation published, even damaged: as a directory, and no link to one, that has a file by
+/// the name of an index; if its name has no step, `has_own_index`. An error does not mean that it has none: errc::io.
+[[nodiscard]] inline bool is_published(const open_directory& root, const generation& which) {
+  const auto entry = directory_name(which);
+  if (!cairn::detail::parse_checkpoint_name(which.name)) {
+    const auto there = posix::open_at(root.fd.get(), entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(entry));
+    return there && has_own_index(there.get(), root.file(entry));
+  }
+  const auto file = sentence({entry, "/", index_file});
   struct stat about{};
   const bool is_there = ::fstatat(root.fd.get(), file.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-                        ::fstatat(root.fd.get(), name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+                        ::fstatat(root.fd.get(), entry.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
   if (is_there) return S_ISDIR(about.st_mode);
   if (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP) return false;
   fail_io("look for", root.file(file));
-}
-
-/// Whether `root` has this generation published, even damaged: as above; if its name has no step, as `has_own_index`.
-[[nodiscard]] inline bool is_published(const open_directory& root, const generation& which) {
-  const auto entry = directory_name(which);
-  if (cairn::detail::parse_checkpoint_name(which.name)) return has_index_file(root, entry);
-  const auto there = posix::open_at(root.fd.get(), entry, O_PATH | O_DIRECTORY | O_NOFOLLOW);
-  if (!there && !is_foreign(errno)) fail_io("open the directory", root.file(entry));
-  return there && has_own_index(there.get(), root.file(entry));
 }
 
 /// The directories in `root` that have names of generations, by name and number: those of checkpoint `of`, or all.
@@ -271,18 +314,19 @@ using file_time = std::chrono::nanoseconds;
   return std::chrono::seconds(about.st_mtim.tv_sec) + std::chrono::nanoseconds(about.st_mtim.tv_nsec);
 }
 
-/// When the open file was changed last.
-[[nodiscard]] inline file_time time_of(int file, std::string_view where) {
+/// What the system says of an open file.
+[[nodiscard]] inline struct stat status_of(int file, std::string_view where) {
   struct stat about{};
   if (::fstat(file, &about) != 0) fail_io("look at", where);
-  return time_in(about);
+  return about;
 }
+
+/// When the open file was changed last.
+[[nodiscard]] inline file_time time_of(int file, std::string_view where) { return time_in(status_of(file, where)); }
 
 /// The number of the mount.
 [[nodiscard]] inline std::uint64_t device_of(const open_directory& root) {
-  struct stat about{};
-  if (::fstat(root.fd.get(), &about) != 0) fail_io("look at", root.path);
-  return about.st_dev;
+  return status_of(root.fd.get(), root.path).st_dev;
 }
 
 /// A hidden name for the checkpoint `name` that no directory in `root` has.
@@ -307,10 +351,9 @@ struct recovery {
 /// Whether no process writes into the locked directory `left` any more. Its lock says so for this machine only.
 [[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
   const auto attempt = attempt_of(entry);
-  const auto machine = attempt.substr(0, machine_digits);
-  if (machine == machine_id(device_of(left))) return true;
+  if (attempt.substr(0, machine_digits) == machine_id(device_of(left))) return true;
   // Other processes of the former owner's machine may live.
-  if (const auto writer = writer_of(attempt); !writer.empty() && writer == what.former_writer) return true;
+  if (attempt.substr(0, machine_digits + process_digits) == what.former_writer) return true;
   if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
   const auto files = left.entries();
   return std::all_of(files.begin(), files.end(), [&](const std::string& file) {

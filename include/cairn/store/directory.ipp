@@ -21,22 +21,6 @@ namespace cairn::inline v0_1::stores {
 
 namespace detail {
 
-std::string machine_id(std::uint64_t device) { return machine_id(boot_of_this_machine(), device); }
-
-std::string process_id() {
-  static const cairn::detail::owner_process counts_forks;
-  // The number of forks before it was found out, from 1, and the process's number.
-  static std::atomic<std::uint64_t> known{0};
-  const std::uint64_t forks = cairn::detail::fork_generation + 1;
-  auto now = known.load();
-  if (now >> 32U != forks) {
-    const auto process = static_cast<std::uint64_t>(::getpid());
-    now = forks << 32U | process_number(namespace_of_this_process(), process, start_of(process));
-    known = now;
-  }
-  return process_text(static_cast<std::uint32_t>(now));
-}
-
 /// The lock that a store and its copies have, while it is held, and what the owner knows: nobody else removes
 /// checkpoints then. Thread-safe.
 class shared_lock {
@@ -325,6 +309,19 @@ inline void sync_existing(const open_directory& root) {
   posix::sync_ancestors(root.path);
 }
 
+bool has_publication(const std::string& path, std::string_view name) {
+  const auto root = open_root(path, false);
+  return root->fd && cairn::detail::is_checkpoint_name(name) && !publications(*root, name).empty();
+}
+
+void settle(const std::string& path, std::string_view name) {
+  const auto root = open_root(path, true);
+  if (generations(*root, name).size() != 1) return;  // another one would be the newest then
+  const auto newest = newest_directory(*root, name);
+  const auto there = open_in(*root, newest);
+  if (there.fd && newest != name) static_cast<void>(rename_in(*root, newest, std::string(name), there));
+}
+
 }  // namespace detail
 
 scheduler_job scheduler_job::of_environment() {
@@ -429,20 +426,4 @@ void directory::remove(std::string_view name) {
   });
 }
 
-namespace detail {
-
-bool has_publication(const std::string& path, std::string_view name) {
-  const auto root = open_root(path, false);
-  return root->fd && cairn::detail::is_checkpoint_name(name) && !publications(*root, name).empty();
-}
-
-void settle(const std::string& path, std::string_view name) {
-  const auto root = open_root(path, true);
-  if (generations(*root, name).size() != 1) return;  // another one would be the newest then
-  const auto newest = newest_directory(*root, name);
-  const auto there = open_in(*root, newest);
-  if (there.fd && newest != name) static_cast<void>(rename_in(*root, newest, std::string(name), there));
-}
-
-}  // namespace detail
 }  // namespace cairn::inline v0_1::stores

@@ -47,9 +47,6 @@ struct checkpoint_index {
 /// The text of index.json. errc::invalid for text that is not UTF-8.
 [[nodiscard]] std::string write_index(const checkpoint_index& index);
 
-/// {"layers":{"size":3},"moments":{"keys":["bias","weight"]}}: one member per path, with the kind's name as only key.
-[[nodiscard]] std::string write_structure(const structure& all);
-
 enum class index_part : std::uint8_t {
   all,
   metadata  ///< no leaves and no structure, whose text is not parsed: what lists of checkpoints need

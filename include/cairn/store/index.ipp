@@ -60,35 +60,6 @@ void describe(Io& io, described<Io, index_shard>& shard) {
 }
 
 template <class Io>
-void describe_leaf(Io& io, described<Io, stored_leaf>& leaf, described<Io, leaf_storage>& storage) {
-  layout_text<Io> layout;
-  maybe<Io, leaf_encoding> encoded{};
-  maybe<Io, restored_loss> restored{};
-  if constexpr (!Io::reads) {
-    layout = text_of(storage.layout);
-    encoded = storage.encoded.get();
-    restored = storage.restored.get();
-  }
-  io.line();
-  io.object([&] {
-    io.field("path", leaf.path);
-    io.field("dtype", leaf.type);
-    io.field("shape", [&] { describe_shape(io, leaf.shape); });
-    describe_layout(io, layout);
-    describe_encoding(io, encoded);
-    io.optional("restored", restored);
-  });
-  if constexpr (Io::reads) {
-    auto made = layout_of(std::move(layout));
-    io.require(made.has_value(), "does not say in one way where the leaf is");
-    io.require(!encoded || !encoded->codec.empty(), "is encoded by no codec");
-    storage.layout = std::move(*made);
-    if (encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*encoded));
-    if (restored) storage.restored = std::make_shared<const restored_loss>(*restored);
-  }
-}
-
-template <class Io>
 void describe_metadata(Io& io, described<Io, checkpoint_index>& index, std::string_view origin) {
   std::string checksum(zero_checksum), format = "cairn", version(format_version);
   io.object([&] {
@@ -118,24 +89,35 @@ void describe_leaves(Io& io, described<Io, checkpoint_index>& index) {
       leaves.emplace_back();
       index.storage.emplace_back();
     }
-    describe_leaf(io, leaves[i], index.storage[i]);
+    auto& leaf = leaves[i];
+    auto& storage = index.storage[i];
+    layout_text<Io> layout;
+    maybe<Io, leaf_encoding> encoded{};
+    maybe<Io, restored_loss> restored{};
+    if constexpr (!Io::reads) {
+      layout = text_of(storage.layout);
+      encoded = storage.encoded.get();
+      restored = storage.restored.get();
+    }
+    io.line();
+    io.object([&] {
+      io.field("path", leaf.path);
+      io.field("dtype", leaf.type);
+      io.field("shape", [&] { describe_shape(io, leaf.shape); });
+      describe_layout(io, layout);
+      describe_encoding(io, encoded);
+      io.optional("restored", restored);
+    });
+    if constexpr (Io::reads) {
+      auto made = layout_of(std::move(layout));
+      io.require(made.has_value(), "does not say in one way where the leaf is");
+      io.require(!encoded || !encoded->codec.empty(), "is encoded by no codec");
+      storage.layout = std::move(*made);
+      if (encoded) storage.encoded = std::make_shared<const leaf_encoding>(std::move(*encoded));
+      if (restored) storage.restored = std::make_shared<const restored_loss>(*restored);
+    }
     io.require(i == 0 || leaves[i - 1].path < leaves[i].path, "does not have a path above that of the leaf before");
   });
-}
-
-/// The files of the leaves that are in one piece: for other programs.
-template <class Io>
-void describe_weight_map(Io& io, described<Io, checkpoint_index>& index) {
-  if constexpr (Io::reads)
-    io.skip();
-  else
-    io.object([&] {
-      for (std::size_t i = 0; i < index.leaves.size(); ++i)
-        if (const auto& layout = index.storage[i].layout; layout.cuts == nullptr) {
-          io.line();
-          io.field(index.leaves[i].path, index.shards[layout.shard].file);
-        }
-    });
 }
 
 template <class Io>
@@ -149,11 +131,20 @@ void describe(Io& io, described<Io, checkpoint_index>& index, std::string_view o
     io.line();
     io.field("structure", index.structure);
     io.line();
-    io.field("weight_map", [&] { describe_weight_map(io, index); });
+    io.field("weight_map", [&] {  // the files of the leaves that are in one piece: for other programs
+      if constexpr (Io::reads)
+        io.skip();
+      else
+        io.object([&] {
+          for (std::size_t i = 0; i < index.leaves.size(); ++i)
+            if (const auto& layout = index.storage[i].layout; layout.cuts == nullptr) {
+              io.line();
+              io.field(index.leaves[i].path, index.shards[layout.shard].file);
+            }
+        });
+    });
   });
 }
-
-std::string write_structure(const structure& all) { return to_json(all); }
 
 std::string write_index(const checkpoint_index& index) {
   json_writer io;
@@ -257,32 +248,29 @@ void describe(Io& io, described<Io, leaf>& of) {
 
 template <class Io>
 void describe(Io& io, described<Io, shard_record>& record) {
+  auto at = record.encoded.begin();
+  const auto encodings = [&] {  // each with the number of its leaf
+    io.list(record.encoded.size(), [&](std::size_t) {
+      std::size_t leaf = 0;
+      maybe<Io, leaf_encoding> how{};
+      if constexpr (!Io::reads) {
+        leaf = at->first;
+        how = &(at++)->second;
+      }
+      io.object([&] {
+        io.field("leaf", leaf);
+        describe_encoding(io, how);
+      });
+      if constexpr (Io::reads) record.encoded.insert_or_assign(leaf, std::move(how).value_or(leaf_encoding{}));
+    });
+  };
   io.object([&] {
     io.field("shards", record.shards);
     io.field("data", record.data_bytes);
-    io.field("encoded", [&] { describe_encodings(io, record.encoded); });
+    io.field("encoded", encodings);
     io.field("own", record.own);
     io.field("structure", record.own_structure);
     io.field("sample", record.sample);
-  });
-}
-
-/// The encodings, each with the number of its leaf.
-template <class Io>
-void describe_encodings(Io& io, described<Io, std::map<std::size_t, leaf_encoding>>& all) {
-  auto at = all.begin();
-  io.list(all.size(), [&](std::size_t) {
-    std::size_t leaf = 0;
-    maybe<Io, leaf_encoding> how{};
-    if constexpr (!Io::reads) {
-      leaf = at->first;
-      how = &(at++)->second;
-    }
-    io.object([&] {
-      io.field("leaf", leaf);
-      describe_encoding(io, how);
-    });
-    if constexpr (Io::reads) all.insert_or_assign(leaf, std::move(how).value_or(leaf_encoding{}));
   });
 }
 

@@ -189,11 +189,11 @@ inline constexpr std::size_t max_cut_dimensions = 8;
 [[nodiscard]] inline std::string find_fault(const leaf_layout& layout, const extents& shape, std::size_t shards,
                                             std::uint64_t most_pieces) {
   constexpr std::string_view no_shard = "is in a shard that is not listed";
-  if (layout.cuts == nullptr) return layout.shard < shards ? "" : std::string(no_shard);
-  if (const auto* runs = std::get_if<run_layout>(layout.cuts.get())) {
-    const auto is_listed = [&](const auto& start) { return start.shard < shards; };
-    return std::ranges::all_of(runs->starts, is_listed) ? find_fault(*runs, shape) : std::string(no_shard);
-  }
+  const auto is_shard = [&](std::uint64_t shard) { return shard < shards; };
+  if (layout.cuts == nullptr) return is_shard(layout.shard) ? "" : std::string(no_shard);
+  if (const auto* runs = std::get_if<run_layout>(layout.cuts.get()))
+    return std::ranges::all_of(runs->starts, is_shard, &run_layout::start::shard) ? find_fault(*runs, shape)
+                                                                                  : std::string(no_shard);
   if (const auto* grid = std::get_if<grid_layout>(layout.cuts.get())) {
     const auto is_listed = [&](const auto& series) {
       if (series.count == 0 || series.first >= shards) return false;
@@ -202,7 +202,7 @@ inline constexpr std::size_t max_cut_dimensions = 8;
     return std::ranges::all_of(grid->shards, is_listed) ? find_fault(*grid, shape, most_pieces) : std::string(no_shard);
   }
   const auto& boxes = std::get<box_layout>(*layout.cuts);
-  const auto is_listed = [&](const auto& part) { return part.first < shards; };
+  const auto is_listed = [&](const auto& part) { return is_shard(part.first); };
   return std::ranges::all_of(boxes.boxes, is_listed) ? find_fault(boxes, shape) : std::string(no_shard);
 }
 

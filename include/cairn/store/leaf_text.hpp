@@ -202,7 +202,8 @@ void describe_layout(Io& io, layout_text<Io>& of) {
   return grid ? made(std::move(*grid)) : made(std::move(*boxes));
 }
 
-/// {"size":3}, {"keys":["bias","weight"]}: the name of the kind, and what is stored of it.
+/// {"size":3}, {"keys":["bias","weight"]}: the name of the kind, and what is stored of it. A structure has one for each
+/// path.
 template <class Io>
 void describe(Io& io, described<Io, structure_entry>& entry) {
   using kind = structure_entry::kind;

@@ -2,7 +2,6 @@
 // Definitions of store/memory.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

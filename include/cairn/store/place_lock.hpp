@@ -17,16 +17,13 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -35,7 +32,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
@@ -45,60 +41,6 @@
 #include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
-
-/// 0 for other text.
-[[nodiscard]] inline std::uint64_t parse_number(std::string_view text) {
-  std::uint64_t value = 0;
-  return cairn::detail::read_number(text, value) ? value : 0;
-}
-
-/// Field 22 of /proc/<process>/stat; 0 if there is none. Field 2, the name of the program, is in parentheses, and may
-/// hold spaces and parentheses.
-[[nodiscard]] inline std::uint64_t start_of(std::uint64_t process) {
-  const auto text = posix::text_of(sentence({"/proc/", process, "/stat"}));
-  std::string_view rest(text);
-  const auto end_of_name = rest.rfind(')');
-  if (end_of_name == rest.npos) return 0;
-  rest.remove_prefix(end_of_name + 1);
-  for (int field = 3; field <= 22; ++field) {
-    const auto space = rest.find(' ');
-    if (space == rest.npos) return 0;
-    rest.remove_prefix(space + 1);
-  }
-  return parse_number(rest.substr(0, rest.find(' ')));
-}
-
-[[nodiscard]] inline const std::string& boot_of_this_machine() {
-  static const std::string boot = [] {
-    const auto line = posix::text_of("/proc/sys/kernel/random/boot_id");
-    return line.substr(0, line.find('\n'));
-  }();
-  return boot;
-}
-
-[[nodiscard]] inline std::string machine_id(std::string_view boot, std::uint64_t device) {
-  if (boot.empty()) return {};
-  const auto text = sentence({boot, " ", device});
-  return cairn::detail::to_hex(cairn::detail::checksum(std::as_bytes(std::span(text)))).substr(0, machine_digits);
-}
-
-[[nodiscard]] inline std::uint64_t namespace_of_this_process() {
-  struct stat about{};
-  return ::stat("/proc/self/ns/pid", &about) == 0 ? about.st_ino : 0;
-}
-
-/// 8 digits of a process; all zeros if it is not known.
-[[nodiscard]] inline std::uint32_t process_number(std::uint64_t processes, std::uint64_t process,
-                                                  std::uint64_t started) {
-  if (processes == 0 || started == 0) return 0;
-  const std::uint64_t all[] = {processes, process, started};
-  return static_cast<std::uint32_t>(cairn::detail::checksum(std::as_bytes(std::span(all))));
-}
-
-[[nodiscard]] inline std::string process_text(std::uint32_t number) {
-  return number == 0 ? std::string()
-                     : cairn::detail::to_hex(number).substr(cairn::detail::checksum_digits - process_digits);
-}
 
 /// Which process has the lock: what it writes for others.
 struct owner_record {
@@ -113,17 +55,17 @@ struct owner_record {
   scheduler_job job{};
 
   /// Of this process, for a new lock of a place on `device`.
-  [[nodiscard]] static owner_record of_this_process(std::uint64_t device, scheduler_job job) {
+  [[nodiscard]] static owner_record of_this_process(std::uint64_t device, const scheduler_job& job) {
     char host[256]{};
     if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
-    return {.host = host,
+    return {.host = cairn::detail::to_utf8(host),
             .boot = boot_of_this_machine(),
             .device = device,
             .processes = namespace_of_this_process(),
             .process = static_cast<std::uint64_t>(::getpid()),
             .started = start_of(static_cast<std::uint64_t>(::getpid())),
             .random = random_number(),
-            .job = std::move(job)};
+            .job = {cairn::detail::to_utf8(job.id), job.restarts}};
   }
 
   /// Whether the kernel of this process sees the locks of the owner of `other`: it is the same, and the same mount.
@@ -140,7 +82,7 @@ struct owner_record {
   }
   /// Its `machine_id` and `process_id`, as in the names of what it writes; empty if one of them is not known.
   [[nodiscard]] std::string writer() const {
-    const auto on = machine_id(boot, device), id = process_text(process_number(processes, process, started));
+    const auto on = machine_id(boot, device), id = process_id(processes, process, started);
     return on.empty() || id.empty() ? std::string() : on + id;
   }
   /// For messages, such as "process 42 on host node7".
@@ -177,14 +119,7 @@ void describe(Io& io, cairn::detail::described<Io, owner_record>& owner) {
              "has no name of a host");
 }
 
-[[nodiscard]] inline std::string to_text(const owner_record& owner) {
-  auto valid = owner;
-  valid.host = cairn::detail::to_utf8(owner.host);
-  valid.job.id = cairn::detail::to_utf8(owner.job.id);
-  return cairn::detail::to_json(valid);
-}
-
-/// nullopt for what `to_text` of this version or a later one does not write.
+/// nullopt for what is not the text of an owner of this version or a later one.
 [[nodiscard]] inline std::optional<owner_record> parse_owner(std::string_view text) {
   try {
     return cairn::detail::from_json<owner_record>(text, "the owner of a lock");
@@ -214,8 +149,8 @@ class place_lock {
  public:
   /// Waits for at most `lease`, for an owner of another host that may be dead. errc::busy: another process, or another
   /// object of this one, has the lock.
-  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds lease, scheduler_job job)
-      : root_(std::move(root)), lease_(lease), self_(owner_record::of_this_process(device_of(*root_), std::move(job))) {
+  place_lock(std::shared_ptr<const open_directory> root, std::chrono::milliseconds lease, const scheduler_job& job)
+      : root_(std::move(root)), lease_(lease), self_(owner_record::of_this_process(device_of(*root_), job)) {
     try {
       make_own();
       constexpr int most = 100;
@@ -266,8 +201,8 @@ class place_lock {
   }
   /// errc::io if the root was moved or deleted.
   void check_root() const {
-    struct stat open{}, there{};
-    if (::fstat(root_->fd.get(), &open) != 0) fail_io("look at", root_->path);
+    const auto open = status_of(root_->fd.get(), root_->path);
+    struct stat there{};
     if (::stat(root_->path.c_str(), &there) != 0 && errno != ENOENT) fail_io("look at", root_->path);
     if (there.st_ino != open.st_ino || there.st_dev != open.st_dev)
       fail(errc::io, {"the directory ", root_->path, " was moved or deleted while it was in use"});
@@ -308,7 +243,7 @@ class place_lock {
     whole.l_type = F_WRLCK;
     // A file system without locks, or one whose lock manager does not answer: the lease alone keeps others away.
     self_.is_locked = posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }) == 0;
-    const auto text = to_text(self_);
+    const auto text = cairn::detail::to_json(self_);
     for (std::size_t done = 0; done < text.size();) {
       const auto count = posix::retried(
           [&] { return ::pwrite(file_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done)); });
@@ -396,7 +331,7 @@ class place_lock {
     const auto file = open_owner(root_->fd.get(), name);
     const auto text = file ? posix::beginning_of(file.get(), longest_record) : std::nullopt;
     if (!text && !posix::is_gone(errno)) fail_io("read", root_->file(name));
-    return text && *text == to_text(self_).substr(0, longest_record);
+    return text && *text == cairn::detail::to_json(self_).substr(0, longest_record);
   }
   void remove() noexcept {
     file_ = {};  // NFS and FUSE keep the name of an open file that is deleted, and then the directory

@@ -7,12 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -25,7 +22,6 @@
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
-#include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
@@ -57,12 +53,6 @@ struct read_step {
   std::uint64_t at;
 };
 
-/// Consecutive blocks [first, last) of a shard.
-struct block_run {
-  std::size_t shard;
-  std::uint64_t first, last;
-};
-
 /// Checks that each request names a leaf of `origin`, with memory of its dtype and size. errc::invalid, errc::mismatch.
 inline void check_requests(std::string_view origin, std::span<const stored_leaf> leaves,
                            std::span<const read_request> requests) {
@@ -81,15 +71,6 @@ inline void check_requests(std::string_view origin, std::span<const stored_leaf>
       fail(errc::mismatch, {origin, ": \"", leaf.path, "\" is ", name(leaf.type), to_string(leaf.shape),
                             ", the memory for it ", name(into.type), to_string(into.shape)});
   }
-}
-
-/// The request for all of leaf number `index`. errc::invalid when there is no such leaf, or `out` has another size.
-[[nodiscard]] inline read_request request_for(std::string_view origin, std::span<const stored_leaf> leaves,
-                                              std::size_t index, std::span<std::byte> out) {
-  if (index >= leaves.size()) fail(errc::invalid, {"there is no such leaf in ", origin});
-  const auto& leaf = leaves[index];
-  if (out.size() != leaf.bytes()) fail(errc::invalid, {"the memory for \"", leaf.path, "\" has another size"});
-  return {index, {leaf.type, leaf.shape, out.data(), {}}};
 }
 
 /// Bytes that are read by one call and then hashed: they stay in the cache of a core.
@@ -275,27 +256,30 @@ inline void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_st
   run_tasks(checkpoint, tasks_of(checkpoint, steps, verify), steps, threads);
 }
 
-/// Reads and checks all blocks that are not checked yet before it returns. errc::corrupt names file, byte and leaf.
-inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const block_run> runs, unsigned threads) {
+/// Reads and checks the blocks with these bytes that are not checked yet. errc::corrupt names file, byte and leaf.
+inline void verify_blocks(const stored_checkpoint& checkpoint, std::span<const read_task> wanted, unsigned threads) {
   std::vector<read_task> blocks;
-  for (const auto& run : runs) {
-    const auto& shard = checkpoint.shards[run.shard];
-    for (auto block = run.first; block < run.last; ++block)
+  for (const auto& each : wanted) {
+    const auto& shard = checkpoint.shards[each.shard];
+    if (each.begin == each.end || shard.metadata.blocks.empty()) continue;
+    for (auto block = each.begin / block_bytes; block < block_count(each.end); ++block)
       if (!shard.verified[block])
-        blocks.push_back({.shard = run.shard,
+        blocks.push_back({.shard = each.shard,
                           .begin = block * block_bytes,
                           .end = std::min((block + 1) * block_bytes, shard.header.data_bytes),
                           .checks = true});
   }
   sort_items(blocks, is_before);
   std::vector<read_task> tasks;
-  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // runs may share blocks
+  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // several may be of one block
   run_tasks(checkpoint, tasks, {}, threads);
 }
 
-/// Reads leaves for requests that have been checked.
+/// Reads leaves that are not encoded, boxes or runs of them. Errors: mismatch for memory of another dtype or size;
+/// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all had been verified.
 inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const read_request> requests,
-                        const read_options& options) {
+                        const read_options& options = {}) {
+  check_requests(checkpoint.contents.origin, checkpoint.contents.leaves, requests);
   std::vector<read_step> steps;
   std::deque<memory_view> views;  // the steps refer to them
   std::deque<std::pair<const memory_view*, page_buffer>> copies;
@@ -335,128 +319,29 @@ inline void read_leaves(const stored_checkpoint& checkpoint, std::span<const rea
   for (const auto& [to, memory] : copies) scatter(*to, 0, memory.bytes());
 }
 
-/// A published checkpoint. Opening reads the index; a shard is opened when needed. Thread-safe after construction.
-class checkpoint_reader {
- public:
-  /// Opens checkpoint `name`. `files` keeps its shards open, those of several checkpoints where these share it. Errors:
-  /// not_found, corrupt, unsupported, io; each names the file.
-  checkpoint_reader(const any_store& store, std::string_view name, std::shared_ptr<file_pool> files = {},
-                    index_texts* texts = nullptr)
-      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(store, name, std::move(files), texts))) {}
+/// Reads bytes of the data section of a shard, from `begin` on.
+inline void read_stored(const stored_checkpoint& checkpoint, std::size_t shard, std::uint64_t begin,
+                        std::span<std::byte> out, const read_options& options = {}) {
+  const memory_view whole{dtype::u8, {out.size()}, out.data(), {}};
+  read_blocks(checkpoint, {{shard, begin, begin + out.size(), &whole, 0}}, options.verify, options.threads);
+}
 
-  /// Opens a single safetensors file, Cairn's or any other's. `origin` names it in messages.
-  checkpoint_reader(std::unique_ptr<stores::source> file, std::string origin)
-      : checkpoint_reader(std::make_shared<stored_checkpoint>(open_checkpoint(std::move(file), std::move(origin)))) {}
+/// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file
+/// that Cairn did not write has no checksums, and passes. Threads: see read_options.
+inline void verify(const stored_checkpoint& checkpoint, unsigned threads = 0) {
+  std::vector<read_task> wanted;
+  for (std::size_t i = 0; i < checkpoint.shards.size(); ++i)
+    wanted.push_back({i, 0, checkpoint.shards[i].header.data_bytes});
+  verify_blocks(checkpoint, wanted, threads);
+}
 
-  [[nodiscard]] const catalog& contents() const noexcept { return opened_->contents; }
-  [[nodiscard]] const checkpoint_info& info() const noexcept { return opened_->index.info; }
-  [[nodiscard]] std::uint64_t step() const noexcept { return info().step; }
-  [[nodiscard]] const std::map<std::string, double>& metrics() const noexcept { return info().metrics; }
-
-  /// `fetch` of `contents` from now on. Call it before other threads use the reader.
-  void set_fetch(std::function<void(std::size_t, std::span<std::byte>)> fetch) {
-    opened_->contents.fetch = std::move(fetch);
-  }
-
-  /// Checks every block of every shard that has not been checked yet; errc::corrupt names file, byte and leaf. A file
-  /// that Cairn did not write has no checksums, and passes. Threads: see read_options.
-  void verify(unsigned threads = 0) const {
-    std::vector<block_run> runs;
-    for (std::size_t i = 0; i < opened_->shards.size(); ++i)
-      runs.push_back({i, 0, opened_->shards[i].metadata.blocks.size()});
-    verify_blocks(*opened_, runs, threads);
-  }
-
-  /// Checks the blocks that hold the given leaves, as above.
-  void verify(std::span<const std::size_t> leaves, unsigned threads = 0) const {
-    std::vector<block_run> runs;
-    for (const auto leaf : leaves)
-      for (const auto& slice : opened_->slices_of(leaf)) {
-        const auto& metadata = opened_->shards[slice.shard].metadata;
-        if (slice.bytes != 0 && !metadata.blocks.empty())
-          runs.push_back({slice.shard, slice.begin / block_bytes, block_count(slice.end())});
-      }
-    verify_blocks(*opened_, runs, threads);
-  }
-
-  /// How a leaf is stored, as the index says.
-  [[nodiscard]] const leaf_storage& storage_of(std::size_t leaf) const noexcept { return opened_->index.storage[leaf]; }
-
-  /// The slices of a part of a leaf, encoded or not: see stored_checkpoint.
-  [[nodiscard]] std::vector<stored_slice> slices_of(std::size_t leaf, const leaf_part& part = {}) const {
-    return opened_->slices_of(leaf, part);
-  }
-  [[nodiscard]] stored_slice slice_of(std::size_t leaf, placed_piece piece) const {
-    return opened_->slice_of(leaf, std::move(piece));
-  }
-
-  /// Whether a slice of the leaf is encoded.
-  [[nodiscard]] bool is_encoded(std::size_t leaf) const noexcept { return storage_of(leaf).encoded != nullptr; }
-  /// Whether a slice of the leaf needs the parent checkpoint.
-  [[nodiscard]] bool is_relative(std::size_t leaf) const noexcept {
-    return is_encoded(leaf) && storage_of(leaf).encoded->relative;
-  }
-
-  [[nodiscard]] const std::string& file_of(const stored_slice& slice) const {
-    return opened_->shards[slice.shard].where;
-  }
-
-  /// The checkpoint that this one is built on; null for a whole one.
-  [[nodiscard]] const checkpoint_ref* parent() const noexcept {
-    return opened_->index.parent ? &*opened_->index.parent : nullptr;
-  }
-  [[nodiscard]] std::uint64_t id() const noexcept { return checkpoint_id(opened_->index); }
-
-  /// Whether this publication of checkpoint `name` has been removed, or another one followed it. False also where that
-  /// cannot be found out.
-  [[nodiscard]] bool is_outdated(const any_store& store, std::string_view name) const {
-    try {
-      static_cast<void>(opened_->from->open(index_file));  // is removed first
-      return read_index(*store.open(name), index_part::metadata).shards != opened_->index.shards;
-    } catch (const error& cause) {
-      return cause.code() == errc::not_found;
-    }
-  }
-
-  [[nodiscard]] std::size_t shards() const noexcept { return opened_->shards.size(); }
-  /// The code tables that the payloads of a shard name.
-  [[nodiscard]] const stored_tables& tables_of(std::size_t shard) const {
-    return opened_->shards[shard].metadata.tables;
-  }
-  /// Whether the header of the shard has been read.
-  [[nodiscard]] bool is_parsed(std::size_t shard) const noexcept { return opened_->shards.if_parsed(shard) != nullptr; }
-
-  /// Reads leaves that are not encoded, boxes or runs of them. Errors: mismatch for memory of another dtype or size;
-  /// unsupported for an encoded leaf; corrupt, after which the memory may have changed, unless all had been verified.
-  void read(std::span<const read_request> requests, const read_options& options = {}) const {
-    check_requests(opened_->contents.origin, opened_->contents.leaves, requests);
-    read_leaves(*opened_, requests, options);
-  }
-
-  /// Bytes of the data section of a shard.
-  [[nodiscard]] std::uint64_t data_bytes(std::size_t shard) const { return opened_->shards[shard].header.data_bytes; }
-
-  /// Reads bytes of the data section of a shard, from `begin` on.
-  void read(std::size_t shard, std::uint64_t begin, std::span<std::byte> out, const read_options& options = {}) const {
-    const memory_view whole{dtype::u8, {out.size()}, out.data(), {}};
-    read_blocks(*opened_, {{shard, begin, begin + out.size(), &whole, 0}}, options.verify, options.threads);
-  }
-
-  /// Reads the stored bytes of a slice, encoded or not, into memory of their number.
-  void read(const stored_slice& slice, std::span<std::byte> out, const read_options& options = {}) const {
-    read(slice.shard, slice.begin, out.first(slice.bytes), options);
-  }
-
- private:
-  explicit checkpoint_reader(std::shared_ptr<stored_checkpoint> opened) : opened_(std::move(opened)) {
-    set_fetch([from = opened_.get()](std::size_t index, std::span<std::byte> out) {
-      const read_request all[] = {request_for(from->contents.origin, from->contents.leaves, index, out)};
-      read_leaves(*from, all, {});
-    });
-  }
-
-  std::shared_ptr<stored_checkpoint> opened_;
-};
+/// Checks the blocks that hold the given leaves, as above.
+inline void verify(const stored_checkpoint& checkpoint, std::span<const std::size_t> leaves, unsigned threads) {
+  std::vector<read_task> wanted;
+  for (const auto leaf : leaves)
+    for (const auto& slice : checkpoint.slices_of(leaf)) wanted.push_back({slice.shard, slice.begin, slice.end()});
+  verify_blocks(checkpoint, wanted, threads);
+}
 
 /// The stored bytes of one slice at a time, read in whole blocks when they are needed. Slices that are read in the
 /// order of their shards share blocks, and a block that the next slice needs too is not read again. Holds the blocks of
@@ -468,7 +353,7 @@ class slice_window {
 
   /// Moves to a slice of a checkpoint, and returns its bytes, which are there once `need` has read them. They stay
   /// until the next call.
-  [[nodiscard]] std::span<const std::byte> move_to(const checkpoint_reader& from, const stored_slice& slice) {
+  [[nodiscard]] std::span<const std::byte> move_to(const stored_checkpoint& from, const stored_slice& slice) {
     constexpr std::size_t most_windows = 256;
     const std::tuple key(&from, slice.shard, slice.encoded != nullptr);
     if (windows_.size() >= most_windows && !windows_.contains(key)) {
@@ -492,7 +377,7 @@ class slice_window {
     return current_->memory.bytes().subspan(begin_ - current_->first * block_bytes, slice.bytes);
   }
 
-  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: as checkpoint_reader::read.
+  /// Reads the blocks with bytes [begin, end) of the slice that are not there yet. Errors: as read_leaves.
   void need(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     auto& now = *current_;
@@ -502,8 +387,9 @@ class slice_window {
       auto next = block;
       while (next < last && !now.is_read[next]) ++next;
       const auto first_byte = (now.first + block) * block_bytes,
-                 end_byte = std::min((now.first + next) * block_bytes, from_->data_bytes(shard_));
-      from_->read(shard_, first_byte, now.memory.bytes().subspan(block * block_bytes, end_byte - first_byte), options_);
+                 end_byte = std::min((now.first + next) * block_bytes, from_->shards[shard_].header.data_bytes);
+      const auto to = now.memory.bytes().subspan(block * block_bytes, end_byte - first_byte);
+      read_stored(*from_, shard_, first_byte, to, options_);
       for (; block < next; ++block) now.is_read[block] = true;
       --block;
     }
@@ -540,10 +426,10 @@ class slice_window {
 
   read_options options_;
   /// By shard, and whether their slices are encoded: writers put these after the others.
-  std::map<std::tuple<const checkpoint_reader*, std::size_t, bool>, window> windows_;
+  std::map<std::tuple<const stored_checkpoint*, std::size_t, bool>, window> windows_;
   page_buffer spare_;  // memory of the last large window
   window* current_ = nullptr;
-  const checkpoint_reader* from_ = nullptr;
+  const stored_checkpoint* from_ = nullptr;
   std::size_t shard_ = 0;
   std::uint64_t begin_ = 0;
 };

@@ -48,11 +48,6 @@ class file_pool {
   explicit file_pool(std::size_t most = most_open_files()) noexcept : most_(std::max<std::size_t>(most, 1)) {}
 
   [[nodiscard]] std::size_t most() const noexcept { return most_; }
-  /// The files that it keeps open.
-  [[nodiscard]] std::size_t open() const {
-    const std::lock_guard lock(mutex_);
-    return recent_.size();
-  }
 
  private:
   friend class pooled_file;
@@ -85,7 +80,7 @@ class file_pool {
   }
 
   std::size_t most_;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::list<entry> recent_;  // guarded by mutex_; the one that was used last comes last
 };
 
@@ -216,11 +211,29 @@ void for_each_common_run(const Piece& a, const Other& b, const extents& shape, c
   if (begin < end) act(begin - a.first, begin - b.first, end - begin);
 }
 
+/// A published checkpoint, or a single file. Opening reads the index; a shard is opened when needed. Thread-safe.
 struct stored_checkpoint {
   std::shared_ptr<const stores::publication> from;  ///< null for a single file
+  std::string name;                                 ///< in its store
   catalog contents;
   checkpoint_index index;  ///< its leaves and structure are in `contents`
   shard_list shards;
+
+  /// Whether a slice of the leaf is encoded.
+  [[nodiscard]] bool is_encoded(std::size_t leaf) const noexcept { return index.storage[leaf].encoded != nullptr; }
+  /// Whether a slice of the leaf needs the parent checkpoint.
+  [[nodiscard]] bool is_relative(std::size_t leaf) const noexcept {
+    return is_encoded(leaf) && index.storage[leaf].encoded->relative;
+  }
+  /// Whether this publication has been removed, or another one followed it. False also where that cannot be found out.
+  [[nodiscard]] bool is_outdated(const any_store& store) const {
+    try {
+      static_cast<void>(from->open(index_file));  // is removed first
+      return read_index(*store.open(name), index_part::metadata).shards != index.shards;
+    } catch (const error& cause) {
+      return cause.code() == errc::not_found;
+    }
+  }
 
   /// The slices of a leaf that cover a part of it: runs in ascending order, or boxes. None for a part without elements.
   /// Opens their shards; errc::corrupt where these do not have what the index says.
@@ -354,14 +367,14 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
   if (!files) files = std::make_shared<file_pool>();
   stored_checkpoint opened;
   const bool is_known = texts != nullptr && texts->contains(name);
-  const auto from = with_newest(store, name, [&](const auto& newest) {
+  with_newest(store, name, [&](const auto& newest) {
     opened.index = is_known ? parse_index(texts->find(name)->second, sentence({newest->location(), "/", index_file}))
                             : read_index(*newest);
-    return newest;
+    opened.from = newest;
   });
-  opened.from = from;
+  opened.name = name;
   if (texts != nullptr && !is_known) {
-    const auto index = from->open(index_file);
+    const auto index = opened.from->open(index_file);
     texts->emplace(name, stores::read_text(*index, 0, index->size()));
   }
   opened.contents = {sentence({store.location(), "/", name}),
@@ -369,7 +382,7 @@ inline void collect_leaves(stored_checkpoint& checkpoint) {
                      std::move(opened.index.structure),
                      true,
                      {}};
-  opened.shards = shard_list(opened.index.shards.size(), [from, files, all = opened.index.shards,
+  opened.shards = shard_list(opened.index.shards.size(), [from = opened.from, files, all = opened.index.shards,
                                                           step = opened.index.info.step](std::size_t number) {
     const auto& listed = all[number];
     auto file = std::make_unique<pooled_file>(files, [from, listed] { return open_file(*from, listed); });

@@ -40,7 +40,7 @@ struct shard_record {
   /// By number of the leaf: of its pieces in these shards, if one is encoded.
   std::map<std::size_t, leaf_encoding> encoded{};
   /// Leaves that this rank alone has: per-rank state, and boxes of larger arrays. Their numbers follow those of the
-  /// leaves that all ranks have. Without memory.
+  /// leaves that all ranks have. The text has not where they are in memory.
   std::vector<leaf> own{};
   detail::structure own_structure{};
   std::vector<std::uint64_t> sample{};  ///< hashes, for the comparison of ranks
@@ -213,14 +213,8 @@ class checkpoint_writer {
         .shards = index_.shards, .data_bytes = index_.total_size, .own_structure = std::move(own_structure)};
     for (std::size_t number = 0; number < pieces_.size(); ++number)
       if (pieces_[number].encoded) made.encoded.emplace(number, *pieces_[number].encoded);
-    for (std::size_t number = common; number < spec_.leaves.size(); ++number) {
-      const auto& each = spec_.leaves[number];
-      auto& own = made.own.emplace_back();
-      own.path = each.path;
-      own.type = each.type;
-      own.shape = each.shape;
-      own.place = each.place;
-    }
+    const auto own = spec_.leaves.subspan(common);
+    made.own.assign(own.begin(), own.end());
     return made;
   }
 
@@ -260,11 +254,12 @@ class checkpoint_writer {
     return own_bytes;
   }
 
-  /// Bytes of each of the spec's leaves in the shards that have been added or listed.
-  [[nodiscard]] std::vector<std::uint64_t> stored_bytes() const {
-    std::vector<std::uint64_t> bytes;
-    bytes.reserve(spec_.leaves.size());
-    for (std::size_t number = 0; number < spec_.leaves.size(); ++number) bytes.push_back(pieces_[number].bytes);
+  /// Bytes in the shards that have been added or listed: of each of the first `common` leaves of the spec, and of all
+  /// others of it together.
+  [[nodiscard]] std::vector<std::uint64_t> stored_bytes(std::size_t common) const {
+    std::vector<std::uint64_t> bytes(common + 1);
+    for (std::size_t number = 0; number < spec_.leaves.size(); ++number)
+      bytes[std::min(number, common)] += pieces_[number].bytes;
     return bytes;
   }
 

@@ -73,40 +73,34 @@ void for_each_group(std::string_view membership, const std::string& mount, const
   }
 }
 
-/// Bytes of memory and swap that a process may have by its cgroup and those around it; 2^64 - 1 if they set no limit.
-/// Of version 1 the limit on swap is not read. `membership`: what /proc/self/cgroup says. `mount`: where the cgroups
-/// are, /sys/fs/cgroup. `swap`: what the machine has.
-[[nodiscard]] inline std::uint64_t cgroup_memory(std::string_view membership, const std::string& mount,
-                                                 std::uint64_t swap) {
-  std::uint64_t least = no_limit;
-  for_each_group(membership, mount, [&](const std::string& group, bool is_version_2) {
-    const auto memory = limit_of_file(group + (is_version_2 ? "memory.max" : "memory.limit_in_bytes"));
-    if (memory < no_limit - swap)
-      least =
-          std::min(least, memory + (is_version_2 ? std::min(swap, limit_of_file(group + "memory.swap.max")) : swap));
-  });
-  return least;
-}
-
 /// What a limit on memory leaves.
 struct memory_left {
-  std::uint64_t bytes = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t bytes = no_limit;
   std::string of{};  ///< whose limit it is
 };
 
-/// The least that the cgroup of a process and those around it leave, without swap. File pages that the kernel can
-/// reclaim are not in use.
-[[nodiscard]] inline memory_left cgroup_memory_left(std::string_view membership, const std::string& mount) {
-  memory_left least;
+/// The least that the cgroup of a process and those around it allow and leave.
+struct cgroup_memory {
+  std::uint64_t most = no_limit;  ///< bytes of memory and swap; of version 1 the limit on swap is not read
+  memory_left left{};             ///< without swap; file pages that the kernel can reclaim are not in use
+};
+
+/// `membership`: what /proc/self/cgroup says. `mount`: where the cgroups are, /sys/fs/cgroup. `swap`: what the machine
+/// has.
+[[nodiscard]] inline cgroup_memory memory_of_cgroups(std::string_view membership, const std::string& mount,
+                                                     std::uint64_t swap) {
+  cgroup_memory least;
   for_each_group(membership, mount, [&](const std::string& group, bool is_version_2) {
     const auto limit_file = group + (is_version_2 ? "memory.max" : "memory.limit_in_bytes");
     const auto limit = limit_of_file(limit_file);
     const auto used = limit_of_file(group + (is_version_2 ? "memory.current" : "memory.usage_in_bytes"));
+    const auto own_swap = is_version_2 ? std::min(swap, limit_of_file(group + "memory.swap.max")) : swap;
+    if (limit < no_limit - swap) least.most = std::min(least.most, limit + own_swap);
     if (limit == no_limit || used == no_limit) return;
     const auto files =
         number_after(posix::text_of(group + "memory.stat"), is_version_2 ? "inactive_file " : "total_inactive_file ");
     const auto in_use = used - std::min(used, files);
-    if (const auto left = limit - std::min(limit, in_use); left < least.bytes) least = {left, limit_file};
+    if (const auto left = limit - std::min(limit, in_use); left < least.left.bytes) least.left = {left, limit_file};
   });
   return least;
 }
@@ -118,7 +112,7 @@ struct memory_left {
     struct sysinfo about{};
     const bool is_known = ::sysinfo(&about) == 0;
     const std::uint64_t swap = std::uint64_t{about.totalswap} * about.mem_unit;
-    const auto allowed = cgroup_memory(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap);
+    const auto allowed = memory_of_cgroups(posix::text_of("/proc/self/cgroup"), "/sys/fs/cgroup", swap).most;
     return is_known ? std::min(std::uint64_t{about.totalram} * about.mem_unit + swap, allowed) : allowed;
   }();
   return most;
@@ -139,7 +133,8 @@ inline std::string system_root;
 /// Bytes that this process can allocate just now without swap: what the machine has left, or its cgroups. Other
 /// processes may take them, too.
 [[nodiscard]] inline memory_left memory_left_now() {
-  auto least = cgroup_memory_left(posix::text_of(system_root + "/proc/self/cgroup"), system_root + "/sys/fs/cgroup");
+  const auto membership = posix::text_of(system_root + "/proc/self/cgroup");
+  auto least = memory_of_cgroups(membership, system_root + "/sys/fs/cgroup", 0).left;
   const auto machine = number_after(posix::text_of(system_root + "/proc/meminfo"), "MemAvailable:") * 1024;
   return machine != 0 && machine < least.bytes ? memory_left{machine, "the machine (MemAvailable)"} : least;
 }
