@@ -172,10 +172,14 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
     full.encoded[0] = {"lc2", true, 9, cairn::loss{0.5, 1e-3}};
     full.encoded[2] = {"lossless", false, 4, {}};
     full.sample = {1, ~std::uint64_t{0}};
-    return std::vector<std::string>{
-        '\0' + cairn::detail::write_record("first", 9) + cairn::detail::write_record("the next", 9),
-        '\1' + cairn::detail::write_failure({cairn::errc::io, "the disk is full"}), '\2' + record,
-        '\2' + write_shard_record(full)};
+    std::string gathered(1, '\0');
+    for (const std::string_view text : {"first", "the next"}) {
+      cairn::detail::append_text(gathered, text);
+      gathered.append(9 - text.size(), '\0');
+    }
+    return std::vector<std::string>{gathered,
+                                    '\1' + cairn::detail::write_failure({cairn::errc::io, "the disk is full"}),
+                                    '\2' + record, '\2' + write_shard_record(full)};
   }();
   if (seed % 64 == 0) {
     const auto& chosen = seeds[seed / 64 % seeds.size()];

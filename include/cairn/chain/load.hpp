@@ -51,14 +51,12 @@ load_report load_named(const any_store& store, std::string_view name, any_mutabl
 /// now (errc::io, errc::no_memory) may be whole.
 [[nodiscard]] bool is_of_checkpoint(errc code) noexcept;
 
-/// Names of checkpoints, in the order in which they are to be tried.
-using list_checkpoints = std::function<std::vector<std::string>()>;
-
-/// Loads the first of the checkpoints that can be restored; nullopt if there are none. Damaged ones are skipped, with
-/// an event. Lists again when one is not there that retention of another process has removed in the meantime.
-/// errc::corrupt if none can be restored; errc::io if one cannot be read just now. All ranks load the same checkpoint,
-/// or throw the same error.
-std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
+/// Loads the first of the checkpoints that can be restored; nullopt if there are none. `candidates()`: their names, in
+/// the order in which they are tried. Damaged ones are skipped, with an event. Lists again when one is not there that
+/// retention of another process has removed in the meantime. errc::corrupt if none can be restored; errc::io if one
+/// cannot be read just now. All ranks load the same checkpoint, or throw the same error.
+std::optional<load_report> restore_first(const any_store& store,
+                                         const std::function<std::vector<std::string>()>& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
                                          team& ranks);
 

@@ -322,7 +322,8 @@ inline void require_same_checkpoints(const any_store& store, team& ranks) {
   ranks.require_same("the checkpoints that they see in " + store.location(), seen);
 }
 
-std::optional<load_report> restore_first(const any_store& store, const list_checkpoints& candidates,
+std::optional<load_report> restore_first(const any_store& store,
+                                         const std::function<std::vector<std::string>()>& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
                                          team& ranks) {
   constexpr int most_lists = 20;
@@ -376,13 +377,12 @@ std::optional<load_report> restore(const any_store& store, any_mutable_state sta
 
 std::optional<load_report> restore(const any_store& store, any_mutable_state state, const load_options& options,
                                    const observer& on_event, team& ranks) {
-  const auto newest_first = [&] {
+  const auto candidates = [&] {
     auto names = store.list();
-    std::ranges::reverse(names);
-    return names;
-  };
-  const auto wanted = [&] {
-    auto names = store.list();
+    if (!options.step) {
+      std::ranges::reverse(names);
+      return names;
+    }
     const auto found = std::ranges::find(names, options.step, parse_checkpoint_name);
     if (found == names.end())
       fail(errc::not_found,
@@ -391,8 +391,7 @@ std::optional<load_report> restore(const any_store& store, any_mutable_state sta
                           : "; there are " + std::to_string(names.size()) + ", the newest is " + names.back()});
     return std::vector{std::move(*found)};
   };
-  return options.step ? restore_first(store, wanted, state, options, on_event, ranks)
-                      : restore_first(store, newest_first, state, options, on_event, ranks);
+  return restore_first(store, candidates, state, options, on_event, ranks);
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -75,13 +75,6 @@ inline void append_text(std::string& to, std::string_view text) {
   return text;
 }
 
-/// A text for a gather in which each rank gives as many bytes, `most` of text. Precondition: the text has no more.
-[[nodiscard]] inline std::string write_record(std::string_view text, std::size_t most) {
-  std::string record;
-  append_text(record, text);
-  return record.append(most - text.size(), '\0');
-}
-
 /// The texts of `ranks` ranks, each followed by as many zeros as the longest needs. errc::corrupt names the rank.
 [[nodiscard]] inline std::vector<std::string> read_records(std::span<const std::byte> records, unsigned ranks) {
   const auto bytes = records.size() / ranks;
@@ -160,9 +153,6 @@ class team {
       return std::move(*result);
     }
   }
-
-  /// An error of this rank as `all` throws it.
-  [[nodiscard]] error named(const error& failure) const { return name_rank(rank_, failure); }
 
   /// Calls `act` at the leader, and returns its result at all ranks: a text, a list of texts, or a value that is copied
   /// byte by byte.
@@ -279,7 +269,9 @@ class team {
   [[nodiscard]] std::vector<std::string> gather_texts(std::string_view mine) {
     if (is_alone()) return {std::string(mine)};
     const std::uint64_t own[] = {mine.size()};
-    const auto record = write_record(mine, largest(own)[0]);
+    std::string record;  // each rank gives as many bytes
+    append_text(record, mine);
+    record.append(largest(own)[0] - mine.size(), '\0');
     return communicate([&] {
       const auto started = group_->start_gather(std::as_bytes(std::span(record)), 0);
       wait_for(*started);

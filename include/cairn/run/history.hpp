@@ -20,7 +20,6 @@
 #include "cairn/core/as_error.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
-#include "cairn/encode/choice.hpp"
 #include "cairn/event.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
@@ -364,11 +363,6 @@ class history {
     }
     return report;
   }
-  /// Whether to use the last save's plan again, so that each rank finds its share's values in the checkpoint before.
-  [[nodiscard]] bool extends_chain(const save_job& job) const {
-    return use_parent(job.codecs) && base_.can_extend(job.info.step, job.chain);
-  }
-
   /// Is it time to merge deltas? The same at all ranks of a group.
   [[nodiscard]] bool is_merge_due() const {
     const auto& rule = options_.chain.merge;
@@ -461,11 +455,7 @@ class history {
   /// first. Damaged ones come before them: they may be the best, and are reported as skipped.
   [[nodiscard]] std::vector<std::string> names_by_metric(const std::optional<metric_order>& order) const {
     const auto metric = order ? order->metric : std::string("loss");
-    struct candidate {
-      double value;
-      std::string name;
-    };
-    std::vector<candidate> found;
+    std::vector<std::pair<double, std::string>> found;  // with their values
     std::vector<std::string> names;
     const auto all = checkpoints_.names();
     for (const auto& name : all) {
@@ -483,10 +473,11 @@ class history {
     if (found.empty() && names.empty() && !all.empty())
       fail(errc::not_found,
            {"no checkpoint in ", store_.location(), " has a finite ", order ? "metric \"" + metric + '"' : metric});
-    std::sort(found.begin(), found.end(), [](const candidate& a, const candidate& b) {
-      return a.value != b.value ? a.value < b.value : checkpoint_before(b.name, a.name);  // of equals, the newer one
+    std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first
+                                : checkpoint_before(b.second, a.second);  // of equals, the newer one
     });
-    for (auto& each : found) names.push_back(std::move(each.name));
+    for (auto& [value, name] : found) names.push_back(std::move(name));
     return names;
   }
   /// Excludes other processes, which may have saved until now.

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <cinttypes>
-#include <cstdint>
 #include <mutex>
 #include <string_view>
 
@@ -83,21 +82,21 @@ std::string seconds_now() {
 
 std::string json_line(const event& what) {
   cairn::detail::json_writer json;
-  const auto add_text = [&](std::string_view key, std::string_view text) {
-    if (!text.empty()) json.key(key).text(cairn::detail::to_utf8(text));
+  const auto add_number = [&](std::string_view key, const auto& number) {
+    if (number != 0) json.field(key, number);
   };
-  const auto add_number = [&](std::string_view key, std::uint64_t number) {
-    if (number != 0) json.key(key).natural(number);
-  };
-  json.begin_object().key("event").text(name(what.what));
-  json.key("time").number(seconds_now()).key("step").natural(what.step);
-  add_text("checkpoint", what.checkpoint);
-  add_number("bytes", what.bytes);
-  add_number("total", what.total);
-  if (what.seconds != 0) json.key("seconds").real(what.seconds);
-  add_text("message", what.message);
-  if (what.code) json.key("code").text(name(*what.code));
-  return json.end_object().take() + "\n";
+  json.object([&] {
+    json.field("event", name(what.what));
+    json.field("time", [&] { json.number(seconds_now()); });
+    json.field("step", what.step);
+    json.optional("checkpoint", cairn::detail::to_utf8(what.checkpoint));
+    add_number("bytes", what.bytes);
+    add_number("total", what.total);
+    add_number("seconds", what.seconds);
+    json.optional("message", cairn::detail::to_utf8(what.message));
+    if (what.code) json.field("code", name(*what.code));
+  });
+  return json.take() + "\n";
 }
 
 /// What people read about an event.

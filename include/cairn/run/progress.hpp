@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "cairn/core/encoding.hpp"
@@ -38,12 +37,12 @@ class save_result {
   }
 
   [[nodiscard]] bool done() const {
-    owner_.check(name);
+    owner_.check("this save");
     const std::lock_guard lock(mutex_);
     return has_ended();
   }
   void wait() const {
-    owner_.check(name);
+    owner_.check("this save");
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [&] { return has_ended(); });
   }
@@ -63,8 +62,6 @@ class save_result {
     ended_.notify_all();
   }
   [[nodiscard]] bool has_ended() const noexcept { return report_ != nullptr || failure_; }
-
-  static constexpr std::string_view name = "this save";
 
   owner_process owner_;
   mutable std::mutex mutex_;

@@ -217,7 +217,6 @@ class session {
   void report_skipped(const observation& now);
   void reserve_staging(any_state state) noexcept;
   [[nodiscard]] std::optional<memory_fit> fit_save(const work& save, std::uint64_t copied, double part = 1) const;
-  [[nodiscard]] bool has_memory_to_encode(const work& save) const noexcept;
   [[nodiscard]] staging_plan plan_copy(const work& save) const;
   [[nodiscard]] std::size_t cut_for_memory(const work& save);
 

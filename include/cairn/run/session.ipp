@@ -2,8 +2,8 @@
 // Definitions of session.hpp: what the trainer calls, and the check of its options.
 #pragma once
 
-#include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <sched.h>
 
@@ -374,7 +374,7 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     policy_.set_newest(work_->times);
   } catch (...) {
     const auto cause = as_error(std::current_exception(), {call_});
-    result->failed(ranks_.is_alone() ? cause : ranks_.named(cause));
+    result->failed(ranks_.is_alone() ? cause : name_rank(ranks_.rank(), cause));
     outcome.stall_seconds = stalled(stall);
     own_failure_ = cause;
     mine.copied = will_copy;  // the copies of the others are dropped
@@ -413,8 +413,12 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
   }
   const auto job = ranks_.all([&] { return describe_job(state, now); });
   auto save = make_sync_save(job, plan.as_raw ? std::optional(save_kind::raw) : std::nullopt, true);
-  if (std::ranges::count(ranks_.all_gather(has_memory_to_encode(*save)), 0) != 0)
+  try {
+    ranks_.all([&] { std::ignore = fit_save(*save, 0); });
+  } catch (...) {  // a rank has no memory to encode even a part
+    if (ranks_.is_broken()) throw;
     save = make_sync_save(job, save_kind::raw, true);
+  }
   const auto earlier = kept_failure_;
   auto result = save_now(std::move(save), stall);
   learn();

@@ -3,7 +3,6 @@
 // may take, and its copy; and whether one is made while another runs.
 #pragma once
 
-#include <algorithm>
 #include <tuple>
 
 #include "cairn/run/session.hpp"
@@ -83,10 +82,12 @@ std::unique_ptr<work> session::make_sync_save(std::shared_ptr<save_job> job, std
 void session::divide(work& save) {
   const auto& job = *save.job;
   if (ranks_.is_alone()) return;
-  const auto plan = shares_.plan_for(job, history_.extends_chain(job));
+  // A delta has the last save's plan again: each rank finds its share's values in the checkpoint before.
+  const auto& base = history_.base();
+  const auto plan = shares_.plan_for(job, use_parent(job.codecs) && base.can_extend(job.info.step, job.chain));
   save.share.pieces = share_of(job, *plan, ranks_.rank());
   if (ranks_.is_leader()) save.share.common = plan->pieces();
-  save.hash = agreement_hash(job, *plan, history_.base().deltas_to_merge());
+  save.hash = agreement_hash(job, *plan, base.deltas_to_merge());
 }
 
 /// Copies what this process writes, and starts the save of the copy. What fails here is thrown at once.
@@ -247,16 +248,6 @@ staging_plan session::plan_copy(const work& save) const {
   plan = cut(static_cast<std::uint64_t>(fits->part * static_cast<double>(plan.bytes)));
   plan.reason = ": " + fits->reason + "; max_staging_bytes sets the size of a part";
   return plan;
-}
-
-/// Whether a save without a copy finds memory for what this process writes, or a part of it.
-bool session::has_memory_to_encode(const work& save) const noexcept {
-  try {
-    std::ignore = fit_save(save, 0);
-    return true;
-  } catch (...) {
-    return false;
-  }
 }
 
 /// Into how many parts a save is cut that the trainer waits for; 0: it is not cut. Reports it, and an error.

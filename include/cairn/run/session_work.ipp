@@ -6,7 +6,6 @@
 // alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <tuple>
 
