@@ -40,7 +40,7 @@ struct shard_record {
   /// By number of the leaf: of its pieces in these shards, if one is encoded.
   std::map<std::size_t, leaf_encoding> encoded{};
   /// Leaves that this rank alone has: per-rank state, and boxes of larger arrays. Their numbers follow those of the
-  /// leaves that all ranks have. The text has not where they are in memory.
+  /// leaves that all ranks have. Their memory is not in the text.
   std::vector<leaf> own{};
   detail::structure own_structure{};
   std::vector<std::uint64_t> sample{};  ///< hashes, for the comparison of ranks
