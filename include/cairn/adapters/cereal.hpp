@@ -121,31 +121,21 @@ using archives::cereal_output;
 
 // Which types are saved through their functions.
 
-/// False for a record that Cairn refuses itself, with base classes, or with such a field.
-template <class T>
-consteval bool record_suffices();
-
-template <class Field>
-consteval bool field_suffices() {
-  if constexpr (std::is_const_v<Field> || category_of<Field>() == category::unsupported)
+/// Whether Cairn saves a T of this category without functions, and whole: it is not const, no type that Cairn refuses,
+/// and no record with base classes or a field for which that is not so.
+template <class T, category Category = category_of<T>()>
+consteval bool suffices() {
+  if constexpr (std::is_const_v<T> || Category == category::unsupported)
     return false;
-  else if constexpr (category_of<Field>() == category::fixed_array)
-    return field_suffices<std::remove_reference_t<decltype(std::declval<Field&>()[0])>>();
-  else if constexpr (category_of<Field>() == category::record)
-    return record_suffices<Field>();
-  else
-    return true;
-}
-
-template <class T>
-consteval bool record_suffices() {
-  if constexpr (std::is_empty_v<T>)
+  else if constexpr (Category == category::fixed_array)
+    return suffices<std::remove_reference_t<decltype(std::declval<T&>()[0])>>();
+  else if constexpr (Category != category::record || std::is_empty_v<T>)
     return true;
   else if constexpr (std::is_same_v<field_types<T>, no_address> || counted_fields<T>.bases > 0)
     return false;
   else
     return []<class... Fields>(type_list<Fields...>) {
-      return sizeof...(Fields) > 0 && (field_suffices<Fields>() && ...);
+      return sizeof...(Fields) > 0 && (suffices<Fields>() && ...);
     }(field_types<T>{});  // not parts_of: the category of T is not known yet
 }
 
@@ -173,7 +163,7 @@ consteval bool needs_cereal() {
   else if constexpr (saving_functions<T> == 0 && loading_functions<T> == 0)
     return false;
   else if constexpr (std::is_aggregate_v<T> && !std::is_polymorphic_v<T>)
-    return !record_suffices<T>();
+    return !suffices<T, category::record>();
   else
     return true;
 }

@@ -106,8 +106,8 @@ struct adapter<Dense> {
 
 /// A view is saved from the memory that it is of, and loaded into it. The shape cannot change: another one is
 /// errc::mismatch.
-template <detail::eigen_in_memory View>
-requires detail::is_eigen_view<View>
+template <class View>
+requires detail::is_eigen_view<View> && detail::eigen_in_memory<View>
 struct adapter<View> {
   [[nodiscard]] static auto view(View& object) { return detail::eigen_matrix_view(object); }
 };

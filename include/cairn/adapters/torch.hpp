@@ -180,15 +180,11 @@ struct adapter<at::Generator> {
   using bytes = std::vector<std::uint8_t>;
 
   [[nodiscard]] static bytes get(const at::Generator& generator) {
-    require(generator);
-    auto own = generator;
-    const std::lock_guard lock(own.mutex());
-    const auto state = own.get_state().contiguous();
+    const auto state = prototype(generator).get_state().contiguous();
     const auto* first = state.data_ptr<std::uint8_t>();
     return {first, first + state.numel()};
   }
   static void set(at::Generator& generator, const bytes& stored) {
-    require(generator);
     const auto state = at::empty({static_cast<std::int64_t>(stored.size())}, c10::ScalarType::Byte);
     if (!stored.empty()) std::memcpy(state.data_ptr<std::uint8_t>(), stored.data(), stored.size());
     const std::lock_guard lock(generator.mutex());
@@ -200,15 +196,10 @@ struct adapter<at::Generator> {
   }
   [[nodiscard]] static at::Generator make() { return at::detail::createCPUGenerator(); }
   [[nodiscard]] static at::Generator prototype(const at::Generator& generator) {
-    require(generator);
+    if (!generator.defined()) fail(errc::invalid, {"is a null generator; make it before the state is saved or loaded"});
     auto own = generator;
     const std::lock_guard lock(own.mutex());
     return own.clone();
-  }
-
- private:
-  static void require(const at::Generator& generator) {
-    if (!generator.defined()) fail(errc::invalid, {"is a null generator; make it before the state is saved or loaded"});
   }
 };
 
@@ -283,8 +274,14 @@ struct adapter<Sampler> {
         detail::check_order(stored.at("indices"), position);
       else
         detail::check_position(sampler, position);
-    } else {
-      try_next(sampler, stored);
+    } else {  // it checks its position itself
+      Sampler trial(sampler);
+      set(trial, stored);
+      try {
+        static_cast<void>(trial.next(1));
+      } catch (const c10::Error&) {
+        fail(errc::mismatch, {"is at a position in the checkpoint that the sampler does not have"});
+      }
     }
   }
   static void set(Sampler& sampler, const tensors& stored) {
@@ -292,17 +289,6 @@ struct adapter<Sampler> {
     for (const auto& [name, tensor] : stored) to.write(name, tensor, true);
     auto from = detail::reopened(to);
     sampler.load(from);
-  }
-
- private:
-  /// For a sampler that checks its position itself.
-  static void try_next(Sampler trial, const tensors& stored) {
-    set(trial, stored);
-    try {
-      static_cast<void>(trial.next(1));
-    } catch (const c10::Error&) {
-      fail(errc::mismatch, {"is at a position in the checkpoint that the sampler does not have"});
-    }
   }
 };
 

@@ -237,18 +237,14 @@ void fields_of(torch::optim::LBFGSParamState& s, const Field& field) {
 
 /// One of libtorch's optimizers: its class, the options of its groups, and the state of a parameter.
 template <class Optimizer, class Options, class State>
-struct optimizer_type {
-  using optimizer = Optimizer;
-  using options = Options;
-  using state = State;
-};
+struct optimizer_type {};
 
 /// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: none of these types.
 template <class Act>
 void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
   using namespace torch::optim;
-  const auto try_one = [&]<class Type>(const Type& type) {
-    const bool is_it = dynamic_cast<const typename Type::optimizer*>(&optimizer) != nullptr;
+  const auto try_one = [&]<class Optimizer, class... Parts>(optimizer_type<Optimizer, Parts...> type) {
+    const bool is_it = dynamic_cast<const Optimizer*>(&optimizer) != nullptr;
     if (is_it) act(type);
     return is_it;
   };
@@ -348,8 +344,10 @@ struct adapter<detail::torch_part<detail::torch_kind>> {
 
   [[nodiscard]] static std::string get(const part& of) {
     std::string name;
-    detail::with_type_of(
-        of.optimizer(), [&]<class Type>(const Type&) { name = detail::stored_class_name<typename Type::optimizer>(); });
+    const auto take = [&]<class Optimizer, class... Parts>(detail::optimizer_type<Optimizer, Parts...>) {
+      name = detail::stored_class_name<Optimizer>();
+    };
+    detail::with_type_of(of.optimizer(), take);
     return name;
   }
   static void check(const part& of, const std::string& stored) {
@@ -506,19 +504,19 @@ struct adapter<detail::torch_part<detail::torch_states<State>>> {
 namespace detail {
 
 void fields_of_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field) {
-  with_type_of(optimizer, [&]<class Type>(const Type&) {
+  with_type_of(optimizer, [&]<class Optimizer, class Options, class State>(optimizer_type<Optimizer, Options, State>) {
     field("kind", torch_part<torch_kind>::of(optimizer));
     field("params", torch_part<torch_group_params>::of(optimizer));
     field("shapes", torch_part<torch_shapes>::of(optimizer));
-    field("param_groups", torch_part<torch_groups<typename Type::options>>::of(optimizer));
+    field("param_groups", torch_part<torch_groups<Options>>::of(optimizer));
     field("state_numbers", torch_part<torch_state_numbers>::of(optimizer));
-    field("state", torch_part<torch_states<typename Type::state>>::of(optimizer));
+    field("state", torch_part<torch_states<State>>::of(optimizer));
   });
 }
 
 void fields_of_pointed_optimizer(torch::optim::Optimizer& optimizer, const adapter_field& field) {
-  with_type_of(optimizer, [&]<class Type>(const Type&) {
-    if (typeid(optimizer) != typeid(typename Type::optimizer))
+  with_type_of(optimizer, [&]<class Optimizer, class... Parts>(optimizer_type<Optimizer, Parts...>) {
+    if (typeid(optimizer) != typeid(Optimizer))
       fail(errc::unsupported,
            {"points to an optimizer of a class derived from one of libtorch's: use a pointer to that "
             "class, and specialise cairn::adapter for it"});
