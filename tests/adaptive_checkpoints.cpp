@@ -122,10 +122,10 @@ TEST_CASE("a checkpoint is stored as the policy asks: as it is, whole, or as a d
           CHECK(policy.log->saved.back().kind == expected[i]);
           const cairn::detail::chain_reader reader(store, name);
           const auto& newest = reader.newest();
-          CHECK((newest.parent() != nullptr) == (expected[i] == delta));
-          if (newest.parent() != nullptr) CHECK(newest.parent()->name == checkpoint_name(state.step - 1));
+          CHECK(newest.index.parent.has_value() == (expected[i] == delta));
+          if (newest.index.parent) CHECK(newest.index.parent->name == checkpoint_name(state.step - 1));
           bool is_encoded = false;
-          for (std::size_t leaf = 0; leaf < newest.contents().leaves.size(); ++leaf)
+          for (std::size_t leaf = 0; leaf < newest.contents.leaves.size(); ++leaf)
             for (const auto& slice : newest.slices_of(leaf)) is_encoded = is_encoded || slice.encoded != nullptr;
           CHECK(is_encoded == (expected[i] != raw));
           chain::check_restores(store, name, state);

@@ -26,13 +26,13 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
   const bool is_normal = magnitude >= 0x80'0000U;
   const std::uint32_t mantissa = is_normal ? (magnitude & 0x7f'ffffU) | 0x80'0000U : magnitude;
   const int exponent = (is_normal ? static_cast<int>(magnitude >> 23) : 1) - 127 + bias;
-  const int shift = std::min(23 - Mantissa + std::max(1 - exponent, 0), 25);  // more where the result is denormal
+  const int shift = (std::min)(23 - Mantissa + (std::max)(1 - exponent, 0), 25);  // more where the result is denormal
   const std::uint32_t half = 1U << (shift - 1);
   const std::uint32_t kept = mantissa >> shift;  // its leading one, if it is there, adds 1 to the exponent
   const std::uint32_t rest = mantissa & ((1U << shift) - 1);
   const std::uint32_t rounded = kept + (rest > half || (rest == half && (kept & 1U)));
-  const std::uint32_t result = (static_cast<std::uint32_t>(std::max(exponent, 1) - 1) << Mantissa) + rounded;
-  return static_cast<Bits>(sign | std::min(result, top));
+  const std::uint32_t result = (static_cast<std::uint32_t>((std::max)(exponent, 1) - 1) << Mantissa) + rounded;
+  return static_cast<Bits>(sign | (std::min)(result, top));
 }
 
 /// The exact float of the bits.

@@ -22,9 +22,9 @@
 namespace cairn::inline v0_1::detail {
 
 /// The handler of all signals that are watched.
-void on_signal(int number);
+CAIRN_ONE_PER_PROCESS void on_signal(int number);
 
-class signal_watch;
+class CAIRN_ONE_PER_PROCESS signal_watch;
 
 /// Where the handler finds the set of a signal.
 struct CAIRN_ONE_PER_PROCESS signal_table {

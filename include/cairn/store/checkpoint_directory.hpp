@@ -352,8 +352,10 @@ struct recovery {
 [[nodiscard]] inline bool is_abandoned(const std::string& entry, const open_directory& left, const recovery& what) {
   const auto attempt = attempt_of(entry);
   if (attempt.substr(0, machine_digits) == machine_id(device_of(left))) return true;
-  // Other processes of the former owner's machine may live.
-  if (attempt.substr(0, machine_digits + process_digits) == what.former_writer) return true;
+  // Other processes of the former owner's machine may live; zeros stand for one that is not known.
+  const std::string& former = what.former_writer;
+  const bool is_known = !former.empty() && !former.ends_with(std::string(process_digits, '0'));
+  if (is_known && attempt.substr(0, machine_digits + process_digits) == former) return true;
   if (!what.before || time_of(left.fd.get(), left.path) >= *what.before) return false;
   const auto files = left.entries();
   return std::all_of(files.begin(), files.end(), [&](const std::string& file) {
