@@ -513,6 +513,24 @@ struct cairn::adapter<not_ready> {
   }
 };
 
+TEST_CASE("a view of an object that only a weak pointer still leads to is refused") {
+  struct tensor {
+    std::vector<float> values;
+  };
+  struct state {
+    std::shared_ptr<const tensor> owner;  // a load replaces the object
+    std::weak_ptr<tensor> weak;
+    std::span<float> view;
+  };
+  const auto other = std::make_shared<tensor>(tensor{{3, 4}});
+  const tests::kept kept(state{std::make_shared<tensor>(tensor{{1, 2}}), other, other->values});
+  auto object = std::make_shared<tensor>(tensor{{0, 0}});
+  state into{object, object, object->values};
+  object.reset();
+  CHECK_THROWS_WITH(kept.load(into), Catch::Matchers::ContainsSubstring("refers to elements of owner"));
+  CHECK(into.owner->values == std::vector<float>{0, 0});
+}
+
 TEST_CASE("a load does not describe the state, also where it frees memory") {
   not_ready saved{true, {1, 2}}, loaded;
   values x{1}, y{1, 2, 3};

@@ -68,10 +68,11 @@ inline constexpr bool is_container<c10::optional<T>> = true;
 
 namespace detail {
 
-/// A pointer that owns an object of this class or of one derived from it.
+/// A std::shared_ptr or std::unique_ptr to an object, not an array, of this class or of one derived from it.
 template <class T, class Base>
 concept torch_owner =
-    (shared_pointer_type<T> || unique_pointer_type<T>) && std::derived_from<typename T::element_type, Base>;
+    std::derived_from<typename T::element_type, Base> &&
+    one_of_types<T, std::shared_ptr<typename T::element_type>, std::unique_ptr<typename T::element_type>>;
 
 template <class T>
 concept torch_module = std::derived_from<T, torch::nn::Module> && !requires { T::cairn_fields(); };

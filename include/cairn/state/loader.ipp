@@ -273,8 +273,9 @@ shared_answer loader::shared(const found_object& found, const std::shared_ptr<vo
   const bool listed = found.by->list != nullptr;
   const auto* stored = take_entry(listed ? structure_entry::kind::type : structure_entry::kind::engaged);
   if (!stored) {
-    if (listed || !object || keeps_const(found) || !filled_objects_.insert(object.get()).second) return {};
+    if (listed || !object || keeps_const(found) || filled_objects_.contains(object.get())) return {};
     const presence what = take_over(found, true);
+    if (what == presence::walk) filled_objects_.insert(object.get());
     return {.what = what, .destroys = what != presence::walk};
   }
   const bool is_same = stored->what == structure_entry::kind::same;

@@ -190,6 +190,7 @@ inline void remove_repeats(std::vector<std::string>& paths) {
 }
 
 void loader::finish_check() {
+  objects_.clear();  // so that `freed_` sees which objects nothing else shares
   for (const auto& [of, part] : freed_.find(at_, owners_))
     record(part, "refers to elements of " + (of.empty() ? "value" : of) +
                      ", which the load destroys or moves; give that the checkpoint's structure before the load");

@@ -30,6 +30,14 @@ bool equal(const A& a, const B& b) {
 
 }  // namespace
 
+TEST_CASE("eigen: a tensor cannot have a shape whose sizes multiply beyond its index, also where one is 0") {
+  using small = cairn::adapter<Eigen::Tensor<float, 3, 0, int>>;
+  constexpr std::uint64_t large = 1U << 20U;
+  CHECK(small::can_be({large, 0, 7}));
+  CHECK_FALSE(small::can_be({large, large, 0}));
+  CHECK_FALSE(small::can_be({0, large, large}));
+}
+
 TEST_CASE("eigen: tensors come back, in either storage order, into empty and filled ones") {
   struct state {
     cube<Eigen::ColMajor> columns;

@@ -52,6 +52,18 @@ void train(net& model) {
 
 }  // namespace modules
 
+TEST_CASE("torch: only a pointer that owns one module is saved as the module") {
+  struct tracked : std::shared_ptr<modules::net> {
+    int uses = 0;
+  };
+  using cairn::detail::has_adapter;
+  CHECK(has_adapter<std::shared_ptr<modules::net>>);
+  CHECK(has_adapter<std::unique_ptr<modules::net>>);
+  CHECK_FALSE(has_adapter<std::unique_ptr<modules::net[]>>);
+  CHECK_FALSE(has_adapter<std::shared_ptr<modules::net[]>>);
+  CHECK_FALSE(has_adapter<tracked>);
+}
+
 TEST_CASE("torch: a module is saved under the names of state_dict, and comes back bit for bit and in place") {
   modules::net original, fresh;
   modules::train(original);

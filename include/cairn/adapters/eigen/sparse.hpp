@@ -50,7 +50,8 @@ struct adapter<Eigen::SparseMatrix<Scalar, Options, Index>> {
       copy.indptr.push_back(static_cast<Index>(copy.indices.size()));
     }
     if (!detail::is_matrix(copy))
-      fail(errc::invalid, {"a sparse matrix whose inner indices are not in ascending order"});
+      fail(errc::invalid,
+           {"a sparse matrix whose inner indices are not in ascending order, or too large for their type"});
     return copy;
   }
 

@@ -2,9 +2,9 @@
 // The tensors of Eigen's unsupported modules as leaves of a state, saved and loaded in place.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <unsupported/Eigen/CXX11/Tensor>
 #include <utility>
 #include <vector>
@@ -42,8 +42,12 @@ struct adapter<Eigen::Tensor<Scalar, Dimensions, Options, Index>> {
 
   [[nodiscard]] static auto view(tensor& object) { return detail::eigen_tensor_view<std::size_t>(object); }
   [[nodiscard]] static bool can_be(const extents& shape) noexcept {
-    return shape.size() == static_cast<std::size_t>(Dimensions) && std::in_range<Index>(element_count(shape)) &&
-           std::ranges::all_of(shape, [](std::uint64_t n) { return std::in_range<Index>(n); });
+    auto left = static_cast<std::uint64_t>((std::numeric_limits<Index>::max)());
+    for (const auto n : shape) {  // also where one of them is 0: Eigen multiplies the others
+      if (n > left) return false;
+      if (n > 1) left /= n;
+    }
+    return shape.size() == static_cast<std::size_t>(Dimensions);
   }
   static void resize(tensor& object, const extents& shape)
   requires(Dimensions > 0)
