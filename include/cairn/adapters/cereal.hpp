@@ -49,24 +49,17 @@ class passing_archive : public Base {
   passing_archive() : Base(static_cast<Archive*>(this)) {}
   explicit passing_archive(detail::archived_values& values) : passing_archive() { values_ = &values; }
 
-  template <class... Types>
-  Archive& operator()(Types&&... values) {
+  Archive& operator()(auto&&... values) {
     (detail::pass_to<Archive>(*values_, {}, values), ...);
     return *static_cast<Archive*>(this);
   }
-  template <class T>
-  Archive& operator&(T&& value) {
-    return (*this)(value);
-  }
+  Archive& operator&(auto&& value) { return (*this)(value); }
 
   /// Does nothing: Cairn walks deferred data with all other, since it saves each shared object once.
   void serializeDeferments() {}
 
   /// Calls the function of the object's type, which cereal selects.
-  template <class T>
-  void call(T& object) {
-    Base::operator()(object);
-  }
+  void call(auto& object) { Base::operator()(object); }
 
  private:
   detail::archived_values* values_ = nullptr;
@@ -77,10 +70,7 @@ class cereal_output : public passing_archive<cereal_output, cereal::OutputArchiv
  public:
   using passing_archive::passing_archive;
 
-  template <class T>
-  cereal_output& operator<<(T&& value) {
-    return (*this)(value);
-  }
+  cereal_output& operator<<(auto&& value) { return (*this)(value); }
 };
 
 /// What a cereal function loads from. Made by Cairn only.
@@ -88,10 +78,7 @@ class cereal_input : public passing_archive<cereal_input, cereal::InputArchive<c
  public:
   using passing_archive::passing_archive;
 
-  template <class T>
-  cereal_input& operator>>(T&& value) {
-    return (*this)(value);
-  }
+  cereal_input& operator>>(auto&& value) { return (*this)(value); }
 };
 
 // What cereal and the functions of other types ask for before they pass a value: these types can be saved and loaded.
@@ -100,14 +87,8 @@ template <class T>
 concept cereal_value = std::is_arithmetic_v<T> || detail::is_wrapped<T, cereal::NameValuePair> ||
                        detail::is_wrapped<T, cereal::SizeTag> || detail::is_wrapped<T, cereal::BinaryData>;
 
-template <cereal_value T>
-void CEREAL_SAVE_FUNCTION_NAME(cereal_output& to, const T& value) {
-  to(value);
-}
-template <cereal_value T>
-void CEREAL_LOAD_FUNCTION_NAME(cereal_input& from, T& value) {
-  from(value);
-}
+void CEREAL_SAVE_FUNCTION_NAME(cereal_output& to, const cereal_value auto& value) { to(value); }
+void CEREAL_LOAD_FUNCTION_NAME(cereal_input& from, cereal_value auto& value) { from(value); }
 
 }  // namespace archives
 }  // namespace cairn::inline v0_1

@@ -31,16 +31,6 @@
 
 namespace cairn::inline v0_1 {
 
-namespace detail {
-
-/// Undefined: a view of an array that does not exist. errc::unsupported: a tensor that is not an array in memory.
-[[nodiscard]] any_tensor_view torch_view(const at::Tensor& tensor);
-
-/// Other handles to a tensor see its new shape too. An undefined one is made.
-void resize_torch(at::Tensor& tensor, const extents& shape, dtype type);
-
-}  // namespace detail
-
 /// Uses `copies` for the tensors of all devices of this type, in place of libtorch's own functions. Call it before the
 /// first save or load.
 void set_torch_copies(c10::DeviceType type, const device_copies& copies);
@@ -51,15 +41,15 @@ void set_torch_copies(c10::DeviceType type, const device_copies& copies);
 /// parameter. errc::unsupported: sparse, quantized, expanded and conjugated tensors.
 template <>
 struct adapter<at::Tensor> {
-  [[nodiscard]] static any_tensor_view view(const at::Tensor& tensor) { return detail::torch_view(tensor); }
+  /// Of an undefined tensor: of an array that does not exist.
+  [[nodiscard]] static any_tensor_view view(const at::Tensor& tensor);
 
   [[nodiscard]] static bool can_be(const at::Tensor& tensor, const extents& /*shape*/) {
     return !tensor.defined() || !(tensor.requires_grad() || tensor.is_inference());
   }
 
-  static void resize(at::Tensor& tensor, const extents& shape, dtype type) {
-    detail::resize_torch(tensor, shape, type);
-  }
+  /// Other handles to the tensor see its new shape too.
+  static void resize(at::Tensor& tensor, const extents& shape, dtype type);
 };
 
 /// libtorch's optional is saved as std::optional, which it is in later versions.
@@ -84,8 +74,8 @@ concept torch_holder = std::is_base_of_v<torch::detail::ModuleHolderIndicator, T
 void torch_module_fields(const torch::nn::Module& module, const adapter_field& field);
 
 /// What a holder or a pointer leads to, by an adapter of its class.
-template <class Module, class Field>
-void torch_held_fields(Module* module, const Field& field) {
+template <class Module>
+void torch_held_fields(Module* module, const auto& field) {
   if (module == nullptr) fail(errc::invalid, {"holds no module; make it before the state is saved or loaded"});
   if constexpr (requires { adapter<Module>::fields(*module, field); })
     adapter<Module>::fields(*module, field);
@@ -100,17 +90,13 @@ void torch_held_fields(Module* module, const Field& field) {
 /// errc::mismatch, before anything is changed: other names, types or shapes.
 template <detail::torch_module Module>
 struct adapter<Module> {
-  template <class Field>
-  static void fields(Module& module, const Field& field) {
-    detail::torch_module_fields(module, field);
-  }
+  static void fields(Module& module, const auto& field) { detail::torch_module_fields(module, field); }
 };
 
 /// A holder, which TORCH_MODULE defines, is saved as the module that it holds. errc::invalid: it holds none.
 template <detail::torch_holder Holder>
 struct adapter<Holder> {
-  template <class Field>
-  static void fields(Holder& holder, const Field& field) {
+  static void fields(Holder& holder, const auto& field) {
     detail::torch_held_fields(holder.is_empty() ? nullptr : holder.ptr().get(), field);
   }
   [[nodiscard]] static Holder make() { return Holder(nullptr); }
@@ -120,10 +106,7 @@ struct adapter<Holder> {
 template <detail::torch_owner<torch::nn::Module> Pointer>
 requires detail::torch_module<typename Pointer::element_type>
 struct adapter<Pointer> {
-  template <class Field>
-  static void fields(Pointer& module, const Field& field) {
-    detail::torch_held_fields(module.get(), field);
-  }
+  static void fields(Pointer& module, const auto& field) { detail::torch_held_fields(module.get(), field); }
 };
 
 namespace detail {
@@ -152,18 +135,14 @@ void fields_of_pointed_optimizer(torch::optim::Optimizer& optimizer, const adapt
 /// class adds: `field("base", static_cast<torch::optim::Adam&>(optimizer))`.
 template <detail::torch_optimizer Optimizer>
 struct adapter<Optimizer> {
-  template <class Field>
-  static void fields(Optimizer& optimizer, const Field& field) {
-    detail::fields_of_optimizer(optimizer, field);
-  }
+  static void fields(Optimizer& optimizer, const auto& field) { detail::fields_of_optimizer(optimizer, field); }
 };
 
 /// A pointer to an optimizer is saved as the optimizer. A load never makes or replaces it. errc::invalid: null.
 /// errc::unsupported: a pointer to a class of libtorch, and the object is of a derived class.
 template <detail::torch_owner<torch::optim::Optimizer> Pointer>
 struct adapter<Pointer> {
-  template <class Field>
-  static void fields(Pointer& optimizer, const Field& field) {
+  static void fields(Pointer& optimizer, const auto& field) {
     using type = typename Pointer::element_type;
     if (!optimizer) fail(errc::invalid, {"points to no optimizer; make it before the state is saved or loaded"});
     if constexpr (detail::torch_optimizer<type>)
@@ -307,8 +286,7 @@ struct torch_scheduler_count : torch::optim::LRScheduler {
 template <class Scheduler>
 requires detail::one_of_types<Scheduler, torch::optim::LRScheduler, torch::optim::StepLR>
 struct adapter<Scheduler> {
-  template <class Field>
-  static void fields(Scheduler& scheduler, const Field& field) {
+  static void fields(Scheduler& scheduler, const auto& field) {
     field("step_count", detail::torch_scheduler_count::of(scheduler));
   }
 };

@@ -62,7 +62,7 @@ inline constexpr torch_element torch_elements[] = {{c10::ScalarType::Bool, dtype
 }
 
 /// What set_torch_copies has set, by the type of the devices.
-[[nodiscard]] inline std::map<c10::DeviceType, device_copies>& set_copies() {
+[[nodiscard]] inline std::map<c10::DeviceType, device_copies>& own_copies() {
   static std::map<c10::DeviceType, device_copies> all;
   return all;
 }
@@ -86,33 +86,9 @@ inline void torch_from_host(void* memory, const void* host, std::size_t bytes, v
 
 [[nodiscard]] inline device_copies copies_of(c10::Device device) {
   if (device.is_cpu()) return {};
-  if (const auto set = set_copies().find(device.type()); set != set_copies().end()) return set->second;
+  if (const auto own = own_copies().find(device.type()); own != own_copies().end()) return own->second;
   const auto number = static_cast<std::uintptr_t>(device.type()) << 8U | static_cast<std::uint8_t>(device.index());
   return {.to_host = torch_to_host, .from_host = torch_from_host, .context = reinterpret_cast<void*>(number)};
-}
-
-[[nodiscard]] inline bool is_expanded(const at::Tensor& tensor) {
-  for (std::int64_t d = 0; d < tensor.dim(); ++d)
-    if (tensor.size(d) > 1 && tensor.stride(d) == 0) return true;
-  return false;
-}
-
-any_tensor_view torch_view(const at::Tensor& tensor) {
-  if (!tensor.defined()) return {};
-  if (tensor.layout() != c10::kStrided)
-    fail(errc::unsupported, {"a sparse tensor, or one of another layout; save what to_dense() returns"});
-  if (tensor.is_meta()) fail(errc::unsupported, {"a tensor on the meta device, which has no values"});
-  if (tensor.is_conj() || tensor.is_neg())
-    fail(errc::unsupported,
-         {"a tensor that is a conjugated or negated view; save what resolve_conj() or resolve_neg() returns"});
-  if (is_expanded(tensor))
-    fail(errc::unsupported, {"an expanded tensor, whose elements share memory; save what contiguous() returns"});
-  const auto element = element_of(tensor.scalar_type());
-  extents shape(tensor.sizes().begin(), tensor.sizes().end());
-  std::vector<std::int64_t> strides;
-  if (!tensor.is_contiguous()) strides.assign(tensor.strides().begin(), tensor.strides().end());
-  return {element.type,       tensor.data_ptr(),          std::move(shape),
-          std::move(strides), copies_of(tensor.device()), element.components};
 }
 
 /// Where a load makes undefined tensors: on the host; while this thread has an object of this class, on its device.
@@ -132,19 +108,47 @@ class new_tensors_on {
   c10::Device before_;
 };
 
-void resize_torch(at::Tensor& tensor, const extents& shape, dtype type) {
+}  // namespace detail
+
+any_tensor_view adapter<at::Tensor>::view(const at::Tensor& tensor) {
+  if (!tensor.defined()) return {};
+  if (tensor.layout() != c10::kStrided)
+    fail(errc::unsupported, {"a sparse tensor, or one of another layout; save what to_dense() returns"});
+  if (tensor.is_meta()) fail(errc::unsupported, {"a tensor on the meta device, which has no values"});
+  if (tensor.is_conj() || tensor.is_neg())
+    fail(errc::unsupported,
+         {"a tensor that is a conjugated or negated view; save what resolve_conj() or resolve_neg() returns"});
+  for (std::int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) > 1 && tensor.stride(d) == 0)
+      fail(errc::unsupported, {"an expanded tensor, whose elements share memory; save what contiguous() returns"});
+  const auto element = detail::element_of(tensor.scalar_type());
+  extents shape(tensor.sizes().begin(), tensor.sizes().end());
+  std::vector<std::int64_t> strides;
+  if (!tensor.is_contiguous()) strides.assign(tensor.strides().begin(), tensor.strides().end());
+  const auto copies = detail::copies_of(tensor.device());
+  return {element.type, tensor.data_ptr(), std::move(shape), std::move(strides), copies, element.components};
+}
+
+void adapter<at::Tensor>::resize(at::Tensor& tensor, const extents& shape, dtype type) {
   const std::vector<std::int64_t> sizes(shape.begin(), shape.end());
   if (tensor.defined())
     tensor.set_(at::empty(sizes, tensor.options()));
   else
-    tensor = at::empty(sizes, at::TensorOptions().dtype(scalar_type_of(type)).device(new_tensors_on::current()));
+    tensor = at::empty(
+        sizes, at::TensorOptions().dtype(detail::scalar_type_of(type)).device(detail::new_tensors_on::current()));
 }
+
+void set_torch_copies(c10::DeviceType type, const device_copies& copies) {
+  detail::own_copies().insert_or_assign(type, copies);
+}
+
+namespace detail {
 
 void torch_module_fields(const torch::nn::Module& module, const adapter_field& field) {
   const auto tensors = [&](const auto& named) {
     for (const auto& each : named) {
       if (!each.value().defined()) continue;
-      auto view = torch_view(each.value());  // has no `resize`: another shape is an error
+      auto view = adapter<at::Tensor>::view(each.value());  // has no `resize`: another shape is an error
       field(each.key(), view);
     }
   };
@@ -153,24 +157,21 @@ void torch_module_fields(const torch::nn::Module& module, const adapter_field& f
   for (const auto& each : module.named_children()) field(each.key(), *each.value());
 }
 
-template <class Field, one_of_types<torch::optim::AdamOptions, torch::optim::AdamWOptions> Options>
-void fields_of(Options& o, const Field& field) {
+void fields_of(one_of_types<torch::optim::AdamOptions, torch::optim::AdamWOptions> auto& o, const auto& field) {
   field("lr", o.lr());
   field("betas", o.betas());
   field("eps", o.eps());
   field("weight_decay", o.weight_decay());
   field("amsgrad", o.amsgrad());
 }
-template <class Field>
-void fields_of(torch::optim::SGDOptions& o, const Field& field) {
+void fields_of(torch::optim::SGDOptions& o, const auto& field) {
   field("lr", o.lr());
   field("momentum", o.momentum());
   field("dampening", o.dampening());
   field("weight_decay", o.weight_decay());
   field("nesterov", o.nesterov());
 }
-template <class Field>
-void fields_of(torch::optim::RMSpropOptions& o, const Field& field) {
+void fields_of(torch::optim::RMSpropOptions& o, const auto& field) {
   field("lr", o.lr());
   field("alpha", o.alpha());
   field("eps", o.eps());
@@ -178,16 +179,14 @@ void fields_of(torch::optim::RMSpropOptions& o, const Field& field) {
   field("momentum", o.momentum());
   field("centered", o.centered());
 }
-template <class Field>
-void fields_of(torch::optim::AdagradOptions& o, const Field& field) {
+void fields_of(torch::optim::AdagradOptions& o, const auto& field) {
   field("lr", o.lr());
   field("lr_decay", o.lr_decay());
   field("weight_decay", o.weight_decay());
   field("initial_accumulator_value", o.initial_accumulator_value());
   field("eps", o.eps());
 }
-template <class Field>
-void fields_of(torch::optim::LBFGSOptions& o, const Field& field) {
+void fields_of(torch::optim::LBFGSOptions& o, const auto& field) {
   field("lr", o.lr());
   field("max_iter", o.max_iter());
   field("max_eval", o.max_eval());
@@ -197,32 +196,25 @@ void fields_of(torch::optim::LBFGSOptions& o, const Field& field) {
   field("line_search_fn", o.line_search_fn());
 }
 
-template <class Field, one_of_types<torch::optim::AdamParamState, torch::optim::AdamWParamState> State>
-void fields_of(State& s, const Field& field) {
+void fields_of(one_of_types<torch::optim::AdamParamState, torch::optim::AdamWParamState> auto& s, const auto& field) {
   field("step", s.step());
   field("exp_avg", s.exp_avg());
   field("exp_avg_sq", s.exp_avg_sq());
   field("max_exp_avg_sq", s.max_exp_avg_sq());
 }
-template <class Field>
-void fields_of(torch::optim::SGDParamState& s, const Field& field) {
-  field("momentum_buffer", s.momentum_buffer());
-}
-template <class Field>
-void fields_of(torch::optim::RMSpropParamState& s, const Field& field) {
+void fields_of(torch::optim::SGDParamState& s, const auto& field) { field("momentum_buffer", s.momentum_buffer()); }
+void fields_of(torch::optim::RMSpropParamState& s, const auto& field) {
   field("step", s.step());
   field("square_avg", s.square_avg());
   field("momentum_buffer", s.momentum_buffer());
   field("grad_avg", s.grad_avg());
 }
-template <class Field>
-void fields_of(torch::optim::AdagradParamState& s, const Field& field) {
+void fields_of(torch::optim::AdagradParamState& s, const auto& field) {
   field("sum", s.sum());
   field("step", s.step());
 }
 /// Without `al`, which each step of LBFGS fills before it reads it, and makes where it is missing.
-template <class Field>
-void fields_of(torch::optim::LBFGSParamState& s, const Field& field) {
+void fields_of(torch::optim::LBFGSParamState& s, const auto& field) {
   field("func_evals", s.func_evals());
   field("n_iter", s.n_iter());
   field("t", s.t());
@@ -240,8 +232,7 @@ template <class Optimizer, class Options, class State>
 struct optimizer_type {};
 
 /// Calls `act` with the type of the optimizer, which may be of a derived class. errc::unsupported: none of these types.
-template <class Act>
-void with_type_of(const torch::optim::Optimizer& optimizer, const Act& act) {
+void with_type_of(const torch::optim::Optimizer& optimizer, const auto& act) {
   using namespace torch::optim;
   const auto try_one = [&]<class Optimizer, class... Parts>(optimizer_type<Optimizer, Parts...> type) {
     const bool is_it = dynamic_cast<const Optimizer*>(&optimizer) != nullptr;
@@ -290,10 +281,7 @@ template <class Part>
 requires std::derived_from<Part, torch::optim::OptimizerOptions> ||
          std::derived_from<Part, torch::optim::OptimizerParamState>
 struct adapter<Part> {
-  template <class Field>
-  static void fields(Part& part, const Field& field) {
-    detail::fields_of(part, field);
-  }
+  static void fields(Part& part, const auto& field) { detail::fields_of(part, field); }
 };
 
 namespace detail {
@@ -425,8 +413,7 @@ struct adapter<detail::torch_part<detail::torch_shapes>> {
 /// The options of all groups.
 template <class Options>
 struct adapter<detail::torch_part<detail::torch_groups<Options>>> {
-  template <class Field>
-  static void fields(detail::torch_part<detail::torch_groups<Options>>& of, const Field& field) {
+  static void fields(detail::torch_part<detail::torch_groups<Options>>& of, const auto& field) {
     std::size_t number = 0;
     for (auto& group : of.optimizer().param_groups())
       field(std::to_string(number++), static_cast<Options&>(group.options()));
@@ -466,8 +453,7 @@ struct adapter<detail::torch_part<detail::torch_state_numbers>> {
 /// The states of all parameters that have one.
 template <class State>
 struct adapter<detail::torch_part<detail::torch_states<State>>> {
-  template <class Field>
-  static void fields(detail::torch_part<detail::torch_states<State>>& of, const Field& field) {
+  static void fields(detail::torch_part<detail::torch_states<State>>& of, const auto& field) {
     const auto parameters = detail::parameters_of(of.optimizer());
     auto& states = of.optimizer().state();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -525,9 +511,5 @@ void fields_of_pointed_optimizer(torch::optim::Optimizer& optimizer, const adapt
 }
 
 }  // namespace detail
-
-void set_torch_copies(c10::DeviceType type, const device_copies& copies) {
-  detail::set_copies().insert_or_assign(type, copies);
-}
 
 }  // namespace cairn::inline v0_1

@@ -34,8 +34,7 @@ struct adapter<Eigen::UniformScaling<Scalar>> {
 
 template <class Scalar>
 struct adapter<Eigen::AngleAxis<Scalar>> {
-  template <class Field>
-  static void fields(Eigen::AngleAxis<Scalar>& object, const Field& field) {
+  static void fields(Eigen::AngleAxis<Scalar>& object, const auto& field) {
     field("angle", object.angle());
     field("axis", object.axis());
   }
@@ -59,8 +58,7 @@ struct adapter<Eigen::Transform<Scalar, Dim, Mode, Options>> {
 
 template <class Scalar, int Dim>
 struct adapter<Eigen::AlignedBox<Scalar, Dim>> {
-  template <class Field>
-  static void fields(Eigen::AlignedBox<Scalar, Dim>& object, const Field& field) {
+  static void fields(Eigen::AlignedBox<Scalar, Dim>& object, const auto& field) {
     field("min", (object.min)());
     field("max", (object.max)());
   }
@@ -85,8 +83,7 @@ struct adapter<Eigen::Hyperplane<Scalar, Dim, Options>> {
 
 template <class Scalar, int Dim, int Options>
 struct adapter<Eigen::ParametrizedLine<Scalar, Dim, Options>> {
-  template <class Field>
-  static void fields(Eigen::ParametrizedLine<Scalar, Dim, Options>& object, const Field& field) {
+  static void fields(Eigen::ParametrizedLine<Scalar, Dim, Options>& object, const auto& field) {
     field("origin", object.origin());
     field("direction", object.direction());
   }
