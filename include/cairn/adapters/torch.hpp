@@ -17,7 +17,6 @@
 #include <mutex>
 #include <sstream>
 #include <string>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 

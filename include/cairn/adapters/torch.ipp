@@ -3,15 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <string>
 #include <typeinfo>
 #include <utility>
-#include <vector>
 
 #include "cairn/adapters/torch.hpp"
 #include "cairn/core/error.hpp"
