@@ -679,6 +679,21 @@ TEMPLATE_TEST_CASE("an object that some pointers see as const is written through
   CHECK(loaded.a->value == 1);
 }
 
+TEST_CASE("an object of a file without structure is loaded also after a pointer to const has left it") {
+  const_first original;
+  original.a = std::make_shared<weight>(weight{1});
+  original.b = std::make_shared<weight>(weight{2});
+  tests::kept kept(original);
+  kept.contents.has_structure = false;  // a file of another program
+  kept.contents.structure.clear();
+  const auto old = std::make_shared<weight>(weight{7});
+  const_first into{old, old};
+  kept.load(into);
+  CHECK(into.a->value == 1);
+  CHECK(into.b == old);
+  CHECK(into.b->value == 2);
+}
+
 struct parameter {
   std::vector<float> value;
   std::shared_ptr<parameter> tied;

@@ -51,7 +51,6 @@ class position_index {
       slot& here = slots_[at];
       if (here.position_plus_one == 0) {
         here = {key, position + 1};
-
         return position;
       }
       if (here.key == key && is_equal(here.position_plus_one - 1)) {

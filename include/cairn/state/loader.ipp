@@ -189,18 +189,17 @@ void loader::reject(const std::string& problem) {
 
 const structure_entry* loader::take_entry(structure_entry::kind kind) {
   using enum structure_entry::kind;
-  stored_state& stored = stored_;
-  const structure_entry* const found = stored.find_entry(path());
+  const structure_entry* const found = stored_.find_entry(path());
   const auto is_of_pointer = [](structure_entry::kind what) { return what == engaged || what == type; };
   const bool fits =
       found && (found->what == kind || (is_of_pointer(kind) && (is_of_pointer(found->what) || found->what == same)));
-  if (!fits && stored.contents().has_structure && !at_.path.empty())
+  if (!fits && stored_.contents().has_structure && !at_.path.empty())
     if (const auto* const other = find_other_form(kind, found)) return other;
   if (!found) {
-    if (stored.contents().has_structure) missing();
+    if (stored_.contents().has_structure) missing();
     return nullptr;
   }
-  stored.use_entry(*found);
+  stored_.use_entry(*found);
   if (fits) return found;
   reject(std::string("is another kind of object in the checkpoint").append(how_to_load_another_kind(at_.path)));
   return nullptr;
@@ -208,18 +207,17 @@ const structure_entry* loader::take_entry(structure_entry::kind kind) {
 
 const structure_entry* loader::find_other_form(structure_entry::kind kind, const structure_entry* found) {
   static const structure_entry some{.what = structure_entry::kind::engaged, .number = 1};
-  stored_state& stored = stored_;
   if (kind == structure_entry::kind::engaged) {  // the checkpoint has only what the holder in the state holds
-    if (found) stored.note_content(at_.path);    // `found` is the entry of the content
-    return found || stored.has_part(at_.path) ? &some : nullptr;
+    if (found) stored_.note_content(at_.path);   // `found` is the entry of the content
+    return found || stored_.has_part(at_.path) ? &some : nullptr;
   }
   if (!found || *found != some) return nullptr;
   const std::string content = at_.path + ".value";  // the state has only what the holder in the checkpoint holds
-  const auto* const entry = stored.find_entry(content);
+  const auto* const entry = stored_.find_entry(content);
   if (!entry || entry->what != kind) return nullptr;
-  stored.use_entry(*found);
-  stored.use_entry(*entry);
-  stored.redirect(at_.path, content);
+  stored_.use_entry(*found);
+  stored_.use_entry(*entry);
+  stored_.redirect(at_.path, content);
   return entry;
 }
 

@@ -99,8 +99,7 @@ void loader::note_owner(const void* object, const void* type, const void* conten
 }
 
 void loader::check_tie(const std::string& other, const std::string& path) {
-  const stored_state& stored = stored_;
-  if (stored.selects(other) && stored.selects(path) && stored.conflict(other, path))
+  if (stored_.selects(other) && stored_.selects(path) && stored_.conflict(other, path))
     record(path, "is the object at " + other +
                      " in the state, and another one in the checkpoint; leave one of them out with filter");
 }
@@ -120,19 +119,18 @@ inline std::string what_is_stored(const structure_entry* holder, std::string_vie
 void loader::missing() {
   ++left_out_;
   if (!in_check_) return;
-  stored_state& stored = stored_;
-  const std::string_view holder = stored.find_holder(path());
-  const std::string_view outer_object = holder.empty() ? stored.find_array(path()) : holder;
+  const std::string_view holder = stored_.find_holder(path());
+  const std::string_view outer_object = holder.empty() ? stored_.find_array(path()) : holder;
   const std::string at(outer_object.empty() ? path() : outer_object);
   for (std::string_view outer = path(); !outer.empty(); outer = outer_path(outer))
     if (explained_.contains(outer)) return;
-  const bool is_other = !outer_object.empty() || stored.has_part(path());
-  if (!is_other || !stored.options().strict) report_.missing.push_back(at);
+  const bool is_other = !outer_object.empty() || stored_.has_part(path());
+  if (!is_other || !stored_.options().strict) report_.missing.push_back(at);
   explained_.insert(at);
   if (!is_other) return;
-  if (stored.options().strict)
-    add_problem(stored.stored_path(at) + what_is_stored(holder.empty() ? nullptr : stored.find_entry(at), at_.path));
-  stored.use_all(at);
+  if (stored_.options().strict)
+    add_problem(stored_.stored_path(at) + what_is_stored(holder.empty() ? nullptr : stored_.find_entry(at), at_.path));
+  stored_.use_all(at);
 }
 
 void loader::keep_whole() {

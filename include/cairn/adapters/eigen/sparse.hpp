@@ -40,6 +40,7 @@ struct adapter<Eigen::SparseMatrix<Scalar, Options, Index>> {
                     {0},
                     {},
                     {}};
+    copy.indptr.reserve(static_cast<std::size_t>(object.outerSize()) + 1);
     copy.indices.reserve(static_cast<std::size_t>(object.nonZeros()));
     copy.data.reserve(static_cast<std::size_t>(object.nonZeros()));
     for (Eigen::Index i = 0; i < object.outerSize(); ++i) {
