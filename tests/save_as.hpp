@@ -22,11 +22,11 @@ cairn::save_report save_as(cairn::any_store& store, const std::string& name, con
   job.threads = how.threads;
   const auto pieces = cairn::detail::from_leaves<cairn::detail::staged_piece>(
       cairn::detail::divide_evenly(job.what.leaves, how.shards));
-  cairn::detail::encode_source source(store, job, pieces.size(), base);
-  cairn::detail::attempt making(store, name, source);
+  const auto source = cairn::detail::encode_state(store, job, pieces.size(), base);
+  cairn::detail::attempt making(store, name, *source);
   static_cast<void>(making.begin());
   making.write(pieces);
-  return source.published(making.publish());
+  return source->published(making.publish());
 }
 
 }  // namespace tests

@@ -14,7 +14,7 @@
 #include "gate.hpp"
 
 using cairn::detail::attempt;
-using cairn::detail::encode_source;
+using cairn::detail::encode_state;
 using cairn::detail::save_job;
 
 TEST_CASE("what a rank says of its shard is checked before the checkpoint is published") {
@@ -27,10 +27,10 @@ TEST_CASE("what a rank says of its shard is checked before the checkpoint is pub
   const auto publish = [&](const std::function<void(cairn::detail::shard_record&)>& change) {
     cairn::any_store store = cairn::stores::memory();
     cairn::detail::delta_base of_leader, of_other;
-    encode_source of_first(store, job, 2, &of_leader,
-                           cairn::detail::rank_share{.pieces = first, .common = {first, second}});
-    encode_source of_second(store, job, 2, &of_other, cairn::detail::rank_share{.pieces = second});
-    attempt leader(store, job.name, of_first), other(store, job.name, of_second, 1);
+    const auto of_first =
+        encode_state(store, job, 2, &of_leader, cairn::detail::rank_share{.pieces = first, .common = {first, second}});
+    const auto of_second = encode_state(store, job, 2, &of_other, cairn::detail::rank_share{.pieces = second});
+    attempt leader(store, job.name, *of_first), other(store, job.name, *of_second, 1);
     other.join(leader.begin());
     leader.write(cairn::detail::from_leaves<cairn::detail::staged_piece>({first}));
     other.write(cairn::detail::from_leaves<cairn::detail::staged_piece>({second}));

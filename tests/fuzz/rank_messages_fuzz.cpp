@@ -69,10 +69,11 @@ struct rank_save {
   rank_save(cairn::any_store& store, unsigned rank)
       : job(job_of(rank)),
         pieces(pieces_of(job, rank, true)),
-        source(store, job, 2, &base,
-               cairn::detail::rank_share{.pieces = pieces,
-                                         .common = {pieces_of(job, 0, false), pieces_of(job, 1, false)}}),
-        making(store, job.name, source, rank) {}
+        source(cairn::detail::encode_state(
+            store, job, 2, &base,
+            cairn::detail::rank_share{.pieces = pieces,
+                                      .common = {pieces_of(job, 0, false), pieces_of(job, 1, false)}})),
+        making(store, job.name, *source, rank) {}
 
   void add() {
     std::vector<cairn::detail::shards_of<cairn::detail::staged_piece>::value_type> shards(1);
@@ -83,7 +84,7 @@ struct rank_save {
   save_job job;
   std::vector<piece> pieces;
   cairn::detail::delta_base base;
-  cairn::detail::encode_source source;
+  std::unique_ptr<cairn::detail::save_source> source;
   cairn::detail::attempt making;
 };
 

@@ -7,7 +7,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "cairn/adapters/compressed.hpp"
 #include "cairn/core/error.hpp"

@@ -9,12 +9,7 @@
 #include <utility>
 
 #include "cairn/adapters/torch.hpp"
-#include "cairn/core/error.hpp"
-#include "cairn/core/leaf.hpp"
-#include "cairn/state/adapter.hpp"
-#include "cairn/state/category.hpp"
 #include "cairn/state/member_name.hpp"
-#include "cairn/state/walk.hpp"
 
 namespace cairn::inline v0_1 {
 

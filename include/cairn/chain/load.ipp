@@ -9,7 +9,6 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/shared_reads.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/load_plan.hpp"
 #include "cairn/state/overlaps.hpp"

@@ -3,13 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <span>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/leaf_encoder.hpp"

@@ -2,7 +2,6 @@
 // Definitions of error.hpp: texts of unknown origin, advice about files, and other exceptions.
 #pragma once
 
-#include <exception>
 #include <new>
 
 #include <sys/resource.h>

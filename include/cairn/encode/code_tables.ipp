@@ -2,7 +2,6 @@
 // See code_tables.hpp.
 #pragma once
 
-#include <cstddef>
 #include <utility>
 
 #include "cairn/encode/code_tables.hpp"

@@ -3,17 +3,11 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <span>
-#include <vector>
 
-#include "cairn/core/error.hpp"
 #include "cairn/encode/blocks.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/encode/lossless/block.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "cairn/chain/load.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/load.hpp"
 #include "cairn/once/inspect.ipp"
 #include "cairn/store/directory.hpp"

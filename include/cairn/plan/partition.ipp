@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <type_traits>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"

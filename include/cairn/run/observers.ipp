@@ -7,64 +7,41 @@
 #include <chrono>
 #include <cinttypes>
 #include <mutex>
-#include <string_view>
 
 #include "cairn/observers.hpp"
+#include "cairn/core/error.hpp"
 #include "cairn/system/json.hpp"
-#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-/// Appends each line by one call, so a killed process leaves whole lines. What cannot be written is lost. Thread-safe.
+/// Appends lines to a stream, each by one call: a process that is killed leaves whole lines. What cannot be written is
+/// lost. Thread-safe.
 class line_file {
  public:
   /// Writes to `stream`, which must outlive it.
   explicit line_file(std::FILE* stream) : stream_(stream) {}
 
   /// Appends to the file `path`, which is created if there is none. errc::io when it cannot be opened.
-  explicit line_file(const std::string& path) : file_(posix::open_at(AT_FDCWD, path, O_WRONLY | O_APPEND | O_CREAT)) {
+  explicit line_file(const std::string& path)
+      : file_(std::fopen(path.c_str(), "ae"), &std::fclose), stream_(file_.get()) {
     if (!file_) fail_io("open", path);
+    std::setvbuf(stream_, buffer_.data(), _IOFBF, buffer_.size());
   }
 
-  /// Appends `line`, which ends in a newline.
+  /// Appends `line`, which ends in a newline; after one that was cut, as by a full disk, on a line of its own.
   void add(std::string_view line) {
     const std::lock_guard lock(mutex_);
-    if (stream_ == nullptr)
-      write(file_.get(), line);
-    else
-      add_to_stream(line);
+    if (is_cut_) std::fputc('\n', stream_);
+    std::fwrite(line.data(), 1, line.size(), stream_);
+    is_cut_ = std::fflush(stream_) != 0;
   }
 
  private:
-  /// Bypasses the stream's buffer, which would cut lines into pieces; then moves the stream to the file's new position.
-  void add_to_stream(std::string_view line) {
-    ::flockfile(stream_);
-    std::fflush(stream_);
-    if (const int number = ::fileno(stream_); number >= 0) {
-      write(number, line);
-      if (const auto here = ::lseek(number, 0, SEEK_CUR); here >= 0) ::fseeko(stream_, here, SEEK_SET);
-    } else {  // a stream over memory
-      std::fwrite(line.data(), 1, line.size(), stream_);
-      std::fflush(stream_);
-    }
-    ::funlockfile(stream_);
-  }
-
-  /// Writes more than once only if a full disk or a signal cut the line; ends a line that stayed cut before the next.
-  void write(int number, std::string_view line) {
-    const std::string ended = cut_ ? "\n" + std::string(line) : std::string();
-    for (std::string_view left = cut_ ? ended : line; !left.empty();) {
-      const auto done = posix::retried([&] { return ::write(number, left.data(), left.size()); });
-      if (done <= 0) return;
-      left.remove_prefix(static_cast<std::size_t>(done));
-      cut_ = !left.empty();
-    }
-  }
-
   std::mutex mutex_;
-  std::FILE* stream_ = nullptr;
-  posix::descriptor file_;
-  bool cut_ = false;  // the last line lacks its end
+  std::vector<char> buffer_ = std::vector<char>(std::size_t{64} << 10U);  // a longer line takes several calls
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
+  std::FILE* stream_;
+  bool is_cut_ = false;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -37,11 +37,8 @@
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/load.hpp"
-#include "cairn/core/error.hpp"
-#include "cairn/core/piece.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
-#include "cairn/report.hpp"
 #include "cairn/run/background_thread.hpp"
 #include "cairn/run/history.hpp"
 #include "cairn/run/policy_driver.hpp"
@@ -130,14 +127,14 @@ struct work {
   bool is_hang_reported = false;    // of the save or merge
   bool is_skip_reported = false;    // that others are skipped because of it
 
-  std::shared_ptr<save_job> job{};           // of a save
-  rank_share share{};                        // what this process writes of it, in a group
-  std::uint64_t hash = 0;                    // that all ranks of a group must have in common: agreement_hash
-  shards_of<staged_piece> shards{};          // what is written next
-  std::size_t shards_of_save = 0;            // of this process, in all
-  bool one_by_one = false;                   // each shard is written before the next one is encoded
-  std::unique_ptr<encode_source> encodes{};  // of a save
-  std::unique_ptr<merge_source> merges{};    // of a merge
+  std::shared_ptr<save_job> job{};         // of a save
+  rank_share share{};                      // what this process writes of it, in a group
+  std::uint64_t hash = 0;                  // that all ranks of a group must have in common: agreement_hash
+  shards_of<staged_piece> shards{};        // what is written next
+  std::size_t shards_of_save = 0;          // of this process, in all
+  bool one_by_one = false;                 // each shard is written before the next one is encoded
+  std::unique_ptr<save_source> encodes{};  // of a save
+  std::unique_ptr<merge_source> merges{};  // of a merge
   std::optional<attempt> part{};
   std::string begun{}, record{}, announcement{};
   std::optional<published_checkpoint> made{};

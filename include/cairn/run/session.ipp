@@ -7,7 +7,6 @@
 
 #include <sched.h>
 
-#include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/run/session.hpp"
 #include "cairn/state/describe.hpp"

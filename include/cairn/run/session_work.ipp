@@ -9,7 +9,6 @@
 #include <chrono>
 #include <tuple>
 
-#include "cairn/core/error.hpp"
 #include "cairn/core/checksum.hpp"
 #include "cairn/run/session.hpp"
 
@@ -99,9 +98,8 @@ void session::make_part(work& all) {
   job.hooks.report = [this, &job](event::kind what, std::uint64_t bytes, double seconds, const std::string& message) {
     history_.report(what, job, bytes, seconds, message);
   };
-  all.encodes = ranks_.is_alone() ? std::make_unique<encode_source>(place, job, all.shards_of_save, &history_.base())
-                                  : std::make_unique<encode_source>(place, job, ranks_.size(), &history_.base(),
-                                                                    std::move(all.share));
+  all.encodes = ranks_.is_alone() ? encode_state(place, job, all.shards_of_save, &history_.base())
+                                  : encode_state(place, job, ranks_.size(), &history_.base(), std::move(all.share));
   all.part.emplace(place, job.name, *all.encodes, ranks_.rank());
 }
 

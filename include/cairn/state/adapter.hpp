@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstdint>
-#include <type_traits>
 
 #include "cairn/core/config.hpp"
 

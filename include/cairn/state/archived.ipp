@@ -2,7 +2,6 @@
 // Definitions of archived.hpp.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 

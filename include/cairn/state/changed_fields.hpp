@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/words.hpp"

@@ -8,12 +8,10 @@
 #include <locale>
 #include <sstream>
 #include <string_view>
-#include <utility>
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
-#include "cairn/state/random.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <string>
 #include <type_traits>
 #include <utility>
 

@@ -5,17 +5,9 @@
 
 #include <algorithm>
 #include <exception>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
 
-#include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
-#include "cairn/state/fetched_leaves.hpp"
-#include "cairn/state/host_buffer.hpp"
 #include "cairn/state/loader.hpp"
-#include "cairn/state/stored_state.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -3,15 +3,9 @@
 // the state.
 #pragma once
 
-#include <algorithm>
 #include <limits>
-#include <string>
-#include <unordered_set>
-#include <vector>
 
 #include "cairn/state/convert.hpp"
-#include "cairn/core/error.hpp"
-#include "cairn/state/fetched_leaves.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/system/memory.hpp"
 

@@ -3,9 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <optional>
-#include <utility>
 
 #include "cairn/state/joined_load.hpp"
 #include "cairn/state/loader.hpp"

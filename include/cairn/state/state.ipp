@@ -3,11 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <utility>
 
-#include "cairn/core/error.hpp"
 #include "cairn/state/describe.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/state.hpp"

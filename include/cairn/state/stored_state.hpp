@@ -16,7 +16,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include "cairn/core/catalog.hpp"

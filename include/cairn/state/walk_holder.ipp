@@ -2,7 +2,6 @@
 // Definitions of walk_holder.hpp.
 #pragma once
 
-#include <memory>
 #include <span>
 
 #include "cairn/state/walk_holder.hpp"

@@ -3,14 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <unordered_set>
-#include <utility>
-#include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"

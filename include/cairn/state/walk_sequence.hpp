@@ -2,9 +2,7 @@
 // Walks sequences: as columns if the elements have a fixed layout, else with one path per element.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <type_traits>
 #include <utility>

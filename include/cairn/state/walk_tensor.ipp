@@ -2,7 +2,6 @@
 // Definitions of walk_tensor.hpp.
 #pragma once
 
-#include <algorithm>
 #include <exception>
 #include <limits>
 #include <new>

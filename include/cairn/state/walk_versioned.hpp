@@ -7,7 +7,6 @@
 #include <memory>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "cairn/state/changed_fields.hpp"
 #include "cairn/state/flat.hpp"

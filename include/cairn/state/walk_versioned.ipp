@@ -2,10 +2,7 @@
 // Definitions of walk_versioned.hpp and stored_parts.hpp, and of the functions of the walker for them.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <utility>
 

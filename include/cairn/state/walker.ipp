@@ -3,12 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "cairn/core/box.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/walker.hpp"

@@ -7,9 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <span>
-#include <vector>
 
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"

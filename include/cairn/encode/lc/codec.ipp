@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <utility>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"

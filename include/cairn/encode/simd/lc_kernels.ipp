@@ -2,9 +2,6 @@
 // Definitions of buckets.hpp, half_floats.hpp, ratios.hpp and symbols.hpp: the kernels of lc.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "cairn/encode/simd/lc_kernels.hpp"
 
 #define CAIRN_SIMD_KERNELS "cairn/encode/simd/lc_kernels-inl.hpp"

@@ -2,8 +2,6 @@
 // Definitions of planes.hpp and zeros.hpp: the kernels of lossless.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
