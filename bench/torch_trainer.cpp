@@ -100,7 +100,7 @@ void measure(const arguments& options, report& numbers) {
   rows.row({"load", text_of(median(load), 4), text_of(median(torch_load), 4)});
   rows.print();
   numbers.at_most("torch_stall.over_torch_save", median_ratio(stall, torch_save), 0.1);
-  numbers.at_least("torch_load.over_torch_load", median_ratio(torch_load, load), 3);
+  numbers.at_least("torch_load.over_torch_load", median_ratio(torch_load, load), 1);
 }
 
 }  // namespace

@@ -400,8 +400,18 @@ TEST_CASE_METHOD(in_scratch, "every byte of a checkpoint flipped: found, and not
   CHECK(state == good);
 }
 
+TEST_CASE_METHOD(in_scratch, "without codec rules a shard has the elements as they are") {
+  std::vector<float> values(300'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 100);  // lossless would shrink them
+  cairn::save(scratch.path("once"), values, {.durable = false});
+  for (const auto& each : cairn::inspect(scratch.path("once")).tensors) CHECK(each.codec.empty());
+  const auto text = sample::slurp(scratch.path("once/" + cairn::detail::shard_file(0, 1)));
+  const std::string elements(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+  CHECK(text.find(elements) != std::string::npos);
+}
+
 TEST_CASE_METHOD(in_scratch, "damage in any block is found before anything is changed") {
-  const cairn::codec_rules half{{"model.*", cairn::codecs::raw{}}};
+  const cairn::codec_rules half{{"model.*", cairn::codecs::raw{}}, {"*", cairn::codecs::lossless{}}};
   cairn::save(scratch.path("once"), tests::trained(2, 300'000), {.durable = false, .codecs = half});
   const auto path = scratch.path("once/" + cairn::detail::shard_file(0, 1));
   auto state = tests::trained(3, 10);

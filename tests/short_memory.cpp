@@ -109,7 +109,7 @@ TEST_CASE("what the codecs need counts, also for saves that the trainer waits fo
   auto state = random_state(2);
   here.cgroup_leaves(9 * mebibyte);  // for the copy, but not for the values of the parent and the encoded bytes as well
   cairn::codec_rules codecs{{"*", cairn::codecs::lossless{}}};
-  SECTION("the default codec encodes a copy in place") {}
+  SECTION("lossless encodes a copy in place") {}
   SECTION("a delta needs the values of its parent") { codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}; }
   const bool has_parent = codecs.front().codec.uses_parent();
   cairn::checkpointer run(store,

@@ -120,9 +120,7 @@ int main(int count, char** arguments) {
   std::vector<std::thread> ranks;
   for (const auto& rank : group)
     ranks.emplace_back([&folder, &state, rank] {
-      cairn::checkpointer_options options;
-      options.codecs = {{"*", cairn::codecs::raw()}};
-      cairn::checkpointer checkpoints(folder, options, rank);
+      cairn::checkpointer checkpoints(folder, {}, rank);
       checkpoints.save(state, {.step = 121});
     });
   for (auto& each : ranks) each.join();

@@ -175,6 +175,14 @@ def rule_columns(root, files):
                 # but a line that a compiler quotes in its message, and a text that cannot be divided
                 if len(line) > 120 and "// cairn: " not in line and 'R"(' not in line:
                     yield f"{file}:{number}: {len(line)} columns"
+        elif file == "README.md" or file.startswith("docs/") and file.endswith(".md"):
+            # What the site shows of code without scrolling; not what a program prints.
+            block = None
+            for number, line in enumerate((root / file).read_text().splitlines(), 1):
+                if line.startswith("```"):
+                    block = None if block is not None else line[3:]
+                elif block not in (None, "console") and len(line) > 88:
+                    yield f"{file}:{number}: code of {len(line)} columns"
 
 
 def rule_includes(root, files):

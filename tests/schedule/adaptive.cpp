@@ -159,6 +159,15 @@ TEST_CASE(
   CHECK(training.saves[save_kind::whole] > 10);
 }
 
+TEST_CASE("deltas whose chain takes long to restore are not worth it where failures are many") {
+  for (const bool is_slow : {true, false}) {
+    run training{adaptive({.mtbf = certain}), {{save_kind::whole, whole}, {save_kind::delta, delta}}};
+    training.policy.restarted({.restore_seconds = is_slow ? 1000.0 : 1.0, .links = 10, .after_failure = false});
+    training.go(50'000);
+    CHECK((training.saves[save_kind::delta] < training.saves[save_kind::whole]) == is_slow);
+  }
+}
+
 TEST_CASE("a kind is not changed for a small gain") {
   auto near = whole;
   near.encode_seconds = 0.15;  // raw takes 0.48 seconds

@@ -41,13 +41,14 @@ struct adaptive_options {
 /// Saves at Daly's interval for what saves are observed to cost, as the kind that costs least, within a budget.
 ///
 /// Kind: as configured, which may be a delta; whole; or raw, where `kinds` allows it. Let S be what a save of a kind
-/// takes from the training, B the time until it is published, and f the rate of failures. Saves every T seconds cost,
-/// per second,
-///   S / T + f (T / 2 + B).
+/// takes from the training, B the time until it is published, R that of a restore, and f the rate of failures. Saves
+/// every T seconds cost, per second,
+///   S / T + f (T / 2 + B + R).
 /// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when
 /// another one costs a tenth less. Until the first raw save, its cost is estimated from whole saves: the time of
 /// writing grows with the bytes, and there is no encoding. The first two saves, and one after every 32 of another kind,
-/// are as configured, to measure them. Lossy codecs are used only where the codec rules say so.
+/// are as configured, to measure them. For saves as configured R is that of the newest restore;
+/// for others, of one of the checkpoints that it read. Lossy codecs are used only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use.
 /// Two exceptions: the first save, `probe_steps` after the run began, which measures the costs, unless `stall` is
@@ -82,6 +83,8 @@ class adaptive {
   }
   void restarted(const restart& how) {
     run_.restarted(how);
+    restore_seconds_ = how.restore_seconds;
+    restored_links_ = how.links;
     choose();
   }
   [[nodiscard]] policy_memory remember() const {
@@ -137,13 +140,14 @@ class adaptive {
     return save_price{taken, whole->background_seconds, taken};
   }
 
-  /// What saves of this price and failures cost per second, at the best interval that the budget allows.
-  [[nodiscard]] double cost_per_second(const save_price& of) const {
+  /// What saves of this price and failures cost per second, at the best interval that the budget allows. A failure
+  /// costs a restore.
+  [[nodiscard]] double cost_per_second(const save_price& of, double restore) const {
     const double affordable = budget_.interval(of.spent);
     const double least = (std::max)(of.background, cairn::detail::is_finite(affordable) ? affordable : longest_);
     const double interval = (std::max)((std::min)(schedule::young_interval(of.taken, run_.mtbf()), longest_), least);
     if (!(interval > 0) || !cairn::detail::is_finite(interval)) return 0;
-    return of.taken / interval + (interval / 2 + of.background) / run_.mtbf();
+    return of.taken / interval + (interval / 2 + of.background + restore) / run_.mtbf();
   }
 
   /// Chooses the kind of the next save, and its price.
@@ -163,7 +167,8 @@ class adaptive {
                                          {save_kind::whole, price_of(save_kind::whole)},
                                          {save_kind::raw, kinds_ == save_kinds::any ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
-      return one.price ? cost_per_second(*one.price) : (std::numeric_limits<double>::max)();
+      if (!one.price) return (std::numeric_limits<double>::max)();
+      return cost_per_second(*one.price, one.kind ? restore_seconds_ / restored_links_ : restore_seconds_);
     };
     const auto in_use = std::ranges::find(options, kind_, &option::kind);
     const auto least = std::ranges::min_element(options, {}, cost_of);
@@ -178,9 +183,10 @@ class adaptive {
   double longest_;  // interval, in seconds
   schedule::save_budget budget_;
   schedule::observed_run run_;
-  std::optional<save_price> price_;  // of the kind in use; none: not known yet
-  std::optional<save_kind> kind_;    // in use; none: as configured
-  int since_configured_ = 0;         // saves
+  std::optional<save_price> price_;                  // of the kind in use; none: not known yet
+  std::optional<save_kind> kind_;                    // in use; none: as configured
+  int since_configured_ = 0;                         // saves
+  double restore_seconds_ = 0, restored_links_ = 1;  // of the newest restore
 };
 
 }  // namespace cairn::inline v0_1::policies
