@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "chain_checks.hpp"
 #include "gate.hpp"
+#include "hooked_store.hpp"
 #include "hostile/files.hpp"
 #include "recording_policy.hpp"
 #include "trainer.hpp"
@@ -327,6 +328,22 @@ TEST_CASE("a save that fails makes no checkpoint of another run the run's own") 
   is_full = false;
   run.save(trained(40), {.step = 4});
   CHECK(run.steps() == steps{1, 2, 4});
+}
+
+TEST_CASE("a save that fails after it has published makes a checkpoint of this run, also where it removed later ones") {
+  const cairn::any_store inner = store_with({1, 2, 9});
+  bool fails = true;
+  const auto fail_once = [&] {
+    if (!fails || inner.list().back() != checkpoint_name(3)) return;
+    fails = false;
+    cairn::fail(errc::io, {"the disk has gone"});
+  };
+  checkpointer run(hooked_store{inner, {.after_write = fail_once}}, {.on_older_step = cairn::when_older::replace});
+  trainer state;
+  REQUIRE(run.restore(state, {.step = 2}));
+  CHECK(sample::failure_of([&] { run.save(trained(3), {.step = 3}); }).code == errc::io);
+  run.save(trained(4), {.step = 4});
+  CHECK(run.steps() == steps{1, 2, 3, 4});
 }
 
 TEST_CASE("names of branches, which development versions wrote, are names of others") {

@@ -402,7 +402,8 @@ TEST_CASE_METHOD(in_scratch, "every byte of a checkpoint flipped: found, and not
 
 TEST_CASE_METHOD(in_scratch, "without codec rules a shard has the elements as they are") {
   std::vector<float> values(300'000);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 100);  // lossless would shrink them
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(i % 100);  // lossless would shrink them
   cairn::save(scratch.path("once"), values, {.durable = false});
   for (const auto& each : cairn::inspect(scratch.path("once")).tensors) CHECK(each.codec.empty());
   const auto text = sample::slurp(scratch.path("once/" + cairn::detail::shard_file(0, 1)));

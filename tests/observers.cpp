@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/system/json.hpp"

@@ -359,6 +359,69 @@ TEST_CASE("beside a group that saves, another one restores, and does not save") 
   CHECK_THAT(what, ContainsSubstring("somebody else is saving"));
 }
 
+TEST_CASE("a group that has restored keeps nobody from saving there") {
+  const sample::scratch scratch;
+  const auto saved = random_model(1);
+  cairn::checkpointer(scratch.path()).save(saved, {.step = 1});
+  std::string what;
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          cairn::checkpointer reader(scratch.path(), quick(), group);
+          model state;
+          require(reader.restore(state).has_value(), "nothing restored");
+          if (group.rank() == 0)
+            what = sample::failure_of([&] { cairn::checkpointer(scratch.path()).save(saved, {.step = 2}); }).sentence;
+          require(reader.restore(state)->step == 2, "another step");  // after the save
+          reader.save(state, {.step = 3});
+        }) == std::vector<std::string>(2));
+  CHECK(what.empty());
+  CHECK(cairn::checkpointer(scratch.path()).steps() == std::vector<std::uint64_t>{1, 2, 3});
+}
+
+TEST_CASE("a state that one rank cannot put into words for the others is an error of all, and the group goes on") {
+  struct noted {
+    std::vector<float> weights = std::vector<float>(1000);
+    std::map<std::string, std::optional<double>> notes;
+  };
+  for (const bool in_background : {false, true}) {
+    const cairn::any_store store = cairn::stores::memory();
+    CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+            auto options = quick();
+            options.when = cairn::policies::every_steps{1};
+            cairn::checkpointer checkpoints(store, options, group);
+            noted state;
+            if (group.rank() == 1) state.notes["\xff"];  // no UTF-8
+            std::string what;
+            try {
+              save_at(checkpoints, state, 1, in_background);
+            } catch (const cairn::error& cause) {
+              what = cause.what();
+            }
+            require(what.find("rank 1: ") != what.npos, "no error, or of another rank");
+            state.notes.clear();
+            checkpoints.save(state, {.step = 2});
+          }) == std::vector<std::string>(3));
+    CHECK(store.list() == std::vector<std::string>{"step-000000002"});
+  }
+}
+
+TEST_CASE("a group that goes back in memory saves again at the steps of its policy") {
+  const cairn::any_store store = cairn::stores::memory();
+  CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+          auto options = quick();
+          options.when = cairn::policies::every_steps{5};
+          options.on_older_step = cairn::when_older::replace;
+          cairn::checkpointer checkpoints(store, options, group);
+          const auto state = random_model(1);
+          for (const std::uint64_t first : {1, 6})
+            for (auto step = first; step <= 12; ++step) {
+              const auto outcome = checkpoints.step(state, {.step = step});
+              require(outcome.started == (step % 5 == 0), "another step is saved");
+              checkpoints.wait();
+            }
+        }) == std::vector<std::string>(3));
+  CHECK(store.list() == std::vector<std::string>{"step-000000005", "step-000000010"});
+}
+
 TEST_CASE("a group that restores from a place that is not there does not make it") {
   const sample::scratch scratch;
   const auto place = scratch.path("mistyped");
@@ -555,6 +618,12 @@ TEST_CASE("options that a group does not have are refused") {
   options.shards = 0;
   options.rank_timeout = std::chrono::milliseconds(0);
   CHECK_THROWS_WITH(cairn::checkpointer(cairn::stores::memory(), options, group[0]), ContainsSubstring("rank_timeout"));
+  const sample::scratch scratch;  // for whose lock rank 0 may have to wait for a lease
+  const cairn::stores::directory place(scratch.path(), {.lease = std::chrono::seconds(5)});
+  options.rank_timeout = std::chrono::seconds(5);
+  CHECK_THROWS_WITH(cairn::checkpointer(place, options, group[0]), ContainsSubstring("not above the lease of"));
+  options.rank_timeout = std::chrono::seconds(6);
+  CHECK_NOTHROW(cairn::checkpointer(place, options, cairn::groups::threads::make(1)[0]));
 }
 
 struct with_own_state {

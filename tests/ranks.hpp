@@ -39,7 +39,7 @@ inline void require(bool holds, const char* what) {
 
 inline cairn::checkpointer_options quick() {
   cairn::checkpointer_options options;
-  options.rank_timeout = std::chrono::seconds(20);
+  options.rank_timeout = std::chrono::seconds(70);  // above the lease of a directory
   options.retry_for = {};
   return options;
 }

@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/run/signal_watch.hpp"
+#include "cairn/trainer/signal_watch.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
 #include "child.hpp"

@@ -19,3 +19,4 @@ extern "C" void cairn_implementation_hpp_is_included_in_two_cpp_files() noexcept
 #include "cairn/definitions/schedule.cpp"
 #include "cairn/definitions/state.cpp"
 #include "cairn/definitions/store.cpp"
+#include "cairn/definitions/trainer.cpp"

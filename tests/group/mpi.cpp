@@ -250,8 +250,8 @@ void merge_and_die(const std::string& directory, unsigned rank, int call) {
 
 /// The last rank does not answer.
 void wait_for_silent(const std::string& directory) {
-  cairn::checkpointer checkpoints(directory, {.rank_timeout = std::chrono::seconds(2)},
-                                  cairn::mpi::group(MPI_COMM_WORLD));
+  cairn::checkpointer checkpoints(cairn::stores::directory(directory, {.lease = std::chrono::seconds(1)}),
+                                  {.rank_timeout = std::chrono::seconds(2)}, cairn::mpi::group(MPI_COMM_WORLD));
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

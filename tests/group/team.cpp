@@ -114,7 +114,7 @@ TEST_CASE("the first text that differs is named, wherever it is") {
     else
       other[at] += " and more";
     const auto said = at_each(3, [&](team& ranks) {
-      ranks.require_same_list("the state", ranks.rank() == rank ? other : own);
+      ranks.require_same_list("the state", [&] { return ranks.rank() == rank ? other : own; });
       return std::string("same");
     });
     INFO(said[0]);
@@ -123,7 +123,7 @@ TEST_CASE("the first text that differs is named, wherever it is") {
     CHECK(said[0].find("text " + std::to_string(at)) != std::string::npos);
     if (is_shorter) CHECK(said[0].find("no further part") != std::string::npos);
     CHECK(at_each(3, [&](team& ranks) {
-            ranks.require_same_list("the state", own);
+            ranks.require_same_list("the state", [&] { return own; });
             return std::string("same");
           }) == std::vector<std::string>(3, "same"));
   }

@@ -649,15 +649,15 @@ TEST_CASE("what a user has saved by a path is there, and a crash leaves it to be
   write_shard(store, "a", 10);
   write_shard(store, "a", 20);
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
-  cairn::stores::detail::settle(scratch.path(), "a");
+  store.settle("a");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   CHECK(shard_bytes(scratch, "a") == 20);
-  cairn::stores::detail::settle(scratch.path(), "a");
-  cairn::stores::detail::settle(scratch.path(), "b");
+  store.settle("a");
+  store.settle("b");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   sample::spill(scratch.path("a/notes.txt"), "mine");
   write_shard(store, "a", 30);
-  cairn::stores::detail::settle(scratch.path(), "a");
+  store.settle("a");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "a~2"});
   CHECK(shard_bytes(scratch, "a") == 30);
 }
@@ -669,10 +669,23 @@ TEST_CASE("what is left of an older publication keeps the newest one under its o
   std::filesystem::rename(scratch.path("a"), scratch.path("a~2"));
   sample::spill(scratch.path("a~2/notes.txt"), "mine");
   write_shard(store, "a", 20);
-  cairn::stores::detail::settle(scratch.path(), "a");
+  store.settle("a");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2", "a~3"});
   CHECK(shard_bytes(scratch, "a") == 20);
   CHECK(sample::names_in(scratch.path("a~2")) == std::vector<std::string>{"notes.txt"});
+}
+
+TEST_CASE("a store settles what it has published itself alone: another process may be about to delete older ones") {
+  const sample::scratch scratch;
+  directory store(scratch.path()), other(scratch.path());
+  write_shard(store, "a", 10);
+  write_shard(store, "a", 20);
+  write_shard(other, "a", 30);
+  store.settle("a");
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~3"});
+  other.settle("a");
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  CHECK(shard_bytes(scratch, "a") == 30);
 }
 
 TEST_CASE("an index.json of others is not Cairn's") {

@@ -26,6 +26,7 @@
 #include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/leaf_text.hpp"
 #include "cairn/store/writer.hpp"
 #include "cairn/system/json.hpp"
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/encode/code_tables.hpp"
 #include "cairn/store/reader.hpp"
+#include "cairn/system/mutex.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -85,7 +85,7 @@ class chain_reader {
   /// The code tables that payloads of a shard of a link name.
   [[nodiscard]] std::shared_ptr<const code_tables> tables_of(std::size_t link, std::size_t shard) const {
     const auto& from = *links_[link];
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     auto& tables = tables_[{link, shard}];
     if (!tables) {
       code_tables all;
@@ -180,9 +180,9 @@ class chain_reader {
   codec_rules rules_;
   std::shared_ptr<file_pool> files_ = std::make_shared<file_pool>();
   std::vector<std::shared_ptr<const stored_checkpoint>> links_;
-  mutable std::mutex mutex_;  // guards `tables_`
-  mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>>
-      tables_;  // by link and shard
+  mutable mutex mutex_;
+  mutable std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const code_tables>> tables_
+      CAIRN_GUARDED_BY(mutex_);  // by link and shard
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The definitions of run/.
 #include "cairn/run/checkpointer.ipp"
-#include "cairn/run/loop.ipp"
-#include "cairn/run/observers.ipp"
 #include "cairn/run/session.ipp"
 #include "cairn/run/session_save.ipp"
 #include "cairn/run/session_work.ipp"
-#include "cairn/run/signals.ipp"

@@ -233,10 +233,12 @@ class team {
     });
   }
 
-  /// errc::mismatch where the lists of the ranks differ: the error has `what` and the first text that differs from the
-  /// leader's, which sends its list.
-  void require_same_list(std::string_view what, std::span<const std::string> texts) {
-    const auto of_leader = from_leader([&] { return std::vector(texts.begin(), texts.end()); });
+  /// errc::mismatch where the lists of the ranks differ, which `list()` gives: the error has `what` and the first text
+  /// that differs from the leader's, which sends its list.
+  void require_same_list(std::string_view what, const std::function<std::vector<std::string>()>& list) {
+    std::vector<std::string> texts;
+    all([&] { texts = list(); });
+    const auto of_leader = from_leader([&] { return texts; });
     all([&] {
       const auto [own, other] = std::ranges::mismatch(texts, of_leader);
       if (own == texts.end() && other == of_leader.end()) return;

@@ -31,9 +31,10 @@ template <class Describe>
 save_report save_described(const std::string& path, const save_options& options, const Describe& describe) {
   return with_errors(path + " cannot be saved", [&] {
     const auto at = split_path(path);
-    any_store store = stores::directory(at.directory, {.durable = options.durable});
+    stores::directory place(at.directory, {.durable = options.durable});
+    any_store store = place;
     auto report = save_checkpoint(store, job_of(at.name, describe(), options), options.shards);
-    stores::detail::settle(at.directory, at.name);
+    place.settle(at.name);
     return report;
   });
 }

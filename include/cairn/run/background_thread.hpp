@@ -6,12 +6,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "cairn/system/mutex.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -25,7 +25,7 @@ class background_thread {
   background_thread& operator=(const background_thread&) = delete;
   ~background_thread() {
     {
-      const std::lock_guard lock(mutex_);
+      const mutex_lock lock(mutex_);
       ends_ = true;
     }
     changed_.notify_all();
@@ -40,42 +40,48 @@ class background_thread {
     } catch (const std::system_error&) {
       return job();
     }
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     job_ = std::move(job);
     changed_.notify_all();
   }
 
   /// Waits for the job for at most `longest`; true when it is done.
   [[nodiscard]] bool wait_for(std::chrono::duration<double> longest) const {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::min(longest, std::chrono::duration<double>(1e6)), [&] { return !job_; });
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                            std::min(longest, std::chrono::duration<double>(1e6)));
+    mutex_lock lock(mutex_);
+    while (job_ && lock.wait_until(changed_, end)) {
+    }
+    return !job_;
   }
 
   /// Returns when the job is done; its effects are then visible.
   void wait() const {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return !job_; });
+    mutex_lock lock(mutex_);
+    while (job_) lock.wait(changed_);
   }
 
  private:
   void run() {
     if (!cores_.empty()) use_cores(cores_);
-    std::unique_lock lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [&] { return ends_ || job_; });
-      if (!job_) return;
-      lock.unlock();
-      job_();
-      lock.lock();
+    while (const auto* const job = next_job()) {
+      (*job)();
+      const mutex_lock lock(mutex_);
       job_ = nullptr;
       changed_.notify_all();
     }
   }
+  /// Waits for it; null at the end. It stays as it is while it runs.
+  [[nodiscard]] const std::function<void()>* next_job() {
+    mutex_lock lock(mutex_);
+    while (!ends_ && !job_) lock.wait(changed_);
+    return job_ ? &job_ : nullptr;
+  }
 
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   mutable std::condition_variable changed_;
-  std::function<void()> job_;  // guarded by mutex_; empty when done
-  bool ends_ = false;          // guarded by mutex_
+  std::function<void()> job_ CAIRN_GUARDED_BY(mutex_);  // empty when done
+  bool ends_ CAIRN_GUARDED_BY(mutex_) = false;
   std::set<unsigned> cores_;
   std::thread thread_;
 };

@@ -118,7 +118,9 @@ class checkpoint_list {
   void make_way(std::uint64_t step) {
     if (options_.on_older_step == when_older::refuse) return refuse_earlier(step, newest_step_for(step));
     const auto last = std::min(step, run_step_.value_or(step));  // the run continues from there
-    if (last < newest_step_for(last)) remove_later(run_step_ ? std::optional(last) : std::nullopt);
+    if (last >= newest_step_for(last)) return;
+    remove_later(run_step_ ? std::optional(last) : std::nullopt);
+    static_cast<void>(newest_step_for(last));  // see `failed`
   }
 
   /// Adds the published checkpoint, or replaces it.
@@ -321,7 +323,7 @@ class history {
       choice.order = best ? metric_order{best->metric, best->lower_is_better} : metric_order();
     require_same_restore(options, choice);
     if (!is_newest) refuse_step(options);
-    take_over_store();
+    const auto fence = take_over_store();
     options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
     if (!options.verify_first) options.verify_first = bool(options.rename);
     const auto best_first = [&] { return names_by_metric(choice.order); };
@@ -497,18 +499,20 @@ class history {
       text += ", best by loss";
     ranks_.require_same("the options of the restore", text);
   }
-  /// Before a restore by a group: takes the store from a former job, of which a rank may still be writing. Not where
+  /// For a restore by a group: takes the store from a former job, of which a rank may still be writing. Not where
   /// nothing is there, where another job saves, whose checkpoints may be read, or where nothing can be written.
-  void take_over_store() {
-    if (ranks_.is_alone()) return;
+  [[nodiscard]] stores::ownership take_over_store() {
+    stores::ownership taken;
+    if (ranks_.is_alone()) return taken;
     ranks_.all([&] {
-      if (!ranks_.is_leader() || store_.list().empty()) return;
+      if (!ranks_.is_leader() || ownership_ || store_.list().empty()) return;
       try {
-        own_store();
+        taken = store_.lock();
       } catch (const error& cause) {
         if (cause.code() != errc::io && cause.code() != errc::busy) throw;
       }
     });
+    return taken;
   }
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.

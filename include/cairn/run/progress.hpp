@@ -9,7 +9,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "cairn/event.hpp"
 #include "cairn/report.hpp"
 #include "cairn/schedule/base.hpp"
+#include "cairn/system/mutex.hpp"
 #include "cairn/system/owner_process.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -29,45 +29,43 @@ using shared_report = std::shared_ptr<const save_report>;
 /// save, `done`, `wait` and `get` throw errc::invalid.
 class save_result {
  public:
-  void published(shared_report report) noexcept {
-    end([&] { report_ = std::move(report); });
-  }
-  void failed(const error& cause) noexcept {
-    end([&] { failure_ = cause; });
-  }
+  void published(shared_report report) noexcept { end(std::move(report), nullptr); }
+  void failed(const error& cause) noexcept { end(nullptr, &cause); }
 
   [[nodiscard]] bool done() const {
     owner_.check("this save");
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return has_ended();
   }
   void wait() const {
     owner_.check("this save");
-    std::unique_lock lock(mutex_);
-    ended_.wait(lock, [&] { return has_ended(); });
+    mutex_lock lock(mutex_);
+    while (!has_ended()) lock.wait(ended_);
   }
   /// Waits; throws the error of a save that failed or was cancelled.
   [[nodiscard]] save_report get() const {
     wait();
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (failure_) throw error(*failure_);
     return *report_;
   }
 
  private:
-  template <class Change>
-  void end(const Change& change) {
-    const std::lock_guard lock(mutex_);
-    if (!has_ended()) change();
+  void end(shared_report report, const error* failure) {
+    const mutex_lock lock(mutex_);
+    if (!has_ended()) {
+      report_ = std::move(report);
+      if (failure != nullptr) failure_ = *failure;
+    }
     ended_.notify_all();
   }
-  [[nodiscard]] bool has_ended() const noexcept { return report_ != nullptr || failure_; }
+  [[nodiscard]] bool has_ended() const noexcept CAIRN_REQUIRES(mutex_) { return report_ != nullptr || failure_; }
 
   owner_process owner_;
-  mutable std::mutex mutex_;
+  mutable mutex mutex_;
   mutable std::condition_variable ended_;
-  shared_report report_;          // guarded by mutex_
-  std::optional<error> failure_;  // guarded by mutex_
+  shared_report report_ CAIRN_GUARDED_BY(mutex_);
+  std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
 };
 
 /// A published checkpoint, and when its background work began; for a synchronous save, when it was published.
@@ -88,7 +86,7 @@ class run_record {
   /// Notifies the observer, one event at a time. Progress never decreases.
   void emit(const event& what) {
     if (!on_event_) return;
-    const std::lock_guard lock(emitting_);
+    const mutex_lock lock(emitting_);
     if (what.what == event::kind::started) progress_ = 0;
     if (what.what == event::kind::progress) {
       if (what.bytes < progress_) return;  // threads may come out of order
@@ -107,16 +105,16 @@ class run_record {
   /// Calls `change(totals)`.
   template <class Change>
   void count(const Change& change) {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     change(stats_);
   }
   [[nodiscard]] save_stats stats() const {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return stats_;
   }
 
   void set_newest(published_save newest) noexcept {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (newest.report) {
       ++stats_.saves;
       stats_.state_bytes += newest.report->state_bytes;
@@ -126,7 +124,7 @@ class run_record {
     is_new_ = newest_->report != nullptr;
   }
   [[nodiscard]] std::optional<published_save> newest() const noexcept {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return newest_;
   }
 
@@ -139,11 +137,11 @@ class run_record {
  private:
   const observer& on_event_;
   std::atomic<std::chrono::steady_clock::duration> touched_{};
-  std::mutex emitting_;
-  std::uint64_t progress_ = 0;  // guarded by emitting_
-  mutable std::mutex mutex_;    // guards the members below but is_new_
-  save_stats stats_;
-  std::optional<published_save> newest_;
+  mutex emitting_;
+  std::uint64_t progress_ CAIRN_GUARDED_BY(emitting_) = 0;
+  mutable mutex mutex_;
+  save_stats stats_ CAIRN_GUARDED_BY(mutex_);
+  std::optional<published_save> newest_ CAIRN_GUARDED_BY(mutex_);
   std::atomic<bool> is_new_{false};
 };
 
@@ -154,7 +152,7 @@ class rate_limiter {
 
   /// A new save begins. nullopt: no limit.
   void begin(std::optional<double> bytes_per_second) {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     bytes_per_second_ = bytes_per_second;
     first_.reset();
     held_back_ = {};
@@ -163,20 +161,20 @@ class rate_limiter {
 
   /// The bytes are counted from 0 again, as for the merge after a save. A cancellation stays.
   void count_anew() {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     first_.reset();
   }
 
   /// The save ends at its next `check` or `wait_until_allowed`.
   void cancel() {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     cancelled_ = true;
     changed_.notify_all();
   }
 
   /// Removes the limit for the rest of this save.
   void remove_limit() {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     bytes_per_second_.reset();
     changed_.notify_all();
   }
@@ -188,7 +186,7 @@ class rate_limiter {
 
   /// Returns as soon as the limit allows `bytes` bytes in all since the first call. Throws as `check` does.
   void wait_until_allowed(std::uint64_t bytes) {
-    std::unique_lock lock(mutex_);
+    mutex_lock lock(mutex_);
     const auto now = clock::now();
     if (!first_) first_ = now;
     if (bytes_per_second_) {
@@ -196,7 +194,8 @@ class rate_limiter {
       const double seconds = std::min(static_cast<double>(bytes) / *bytes_per_second_, longest);
       const auto due = *first_ + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
       if (waiting_++ == 0) since_ = now;
-      changed_.wait_until(lock, due, [&] { return cancelled_ || !bytes_per_second_; });
+      while (!cancelled_ && bytes_per_second_ && lock.wait_until(changed_, due)) {
+      }
       if (--waiting_ == 0) held_back_ += clock::now() - since_;
     }
     check();
@@ -204,24 +203,24 @@ class rate_limiter {
 
   /// Does a thread wait for the limit now?
   [[nodiscard]] bool is_holding() const {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return waiting_ != 0;
   }
 
   /// Seconds of this save in which some thread waited for the limit.
   [[nodiscard]] double held_back() const {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     return held_back_.count();
   }
 
  private:
-  mutable std::mutex mutex_;  // guards all members below but cancelled_
+  mutable mutex mutex_;
   std::condition_variable changed_;
-  std::optional<double> bytes_per_second_;
-  std::optional<clock::time_point> first_;  // call of `wait_until_allowed`
-  unsigned waiting_ = 0;                    // threads
-  clock::time_point since_;                 // the first of these waits
-  std::chrono::duration<double> held_back_{};
+  std::optional<double> bytes_per_second_ CAIRN_GUARDED_BY(mutex_);
+  std::optional<clock::time_point> first_ CAIRN_GUARDED_BY(mutex_);  // call of `wait_until_allowed`
+  unsigned waiting_ CAIRN_GUARDED_BY(mutex_) = 0;                    // threads
+  clock::time_point since_ CAIRN_GUARDED_BY(mutex_);                 // the first of these waits
+  std::chrono::duration<double> held_back_ CAIRN_GUARDED_BY(mutex_){};
   std::atomic<bool> cancelled_{false};
 };
 

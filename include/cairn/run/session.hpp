@@ -11,7 +11,7 @@
 // - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits.
 //   The leader begins the checkpoint: afterwards it has `begun`, the text that the others need to join it.
 // - writing: the others join; each process encodes and writes its shards. Afterwards it has the `record` of them.
-// - prepared: they are written, and nothing can be seen of them.
+// - prepared: they are written, and nothing can be seen of them. Each process finds that out when it votes.
 // - publishing: the leader unites the records of all, and publishes. Afterwards it has the `announcement`.
 //
 // The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
@@ -56,7 +56,7 @@ enum class save_phase : std::uint8_t {
   none,
   copied,    ///< the share of the rank is copied
   writing,   ///< the share is encoded and written in the background
-  prepared,  ///< the share is written
+  prepared,  ///< the share is written: a vote, and no phase of the work
   publishing
 };
 
@@ -147,6 +147,14 @@ struct work {
 
   [[nodiscard]] bool is_merge() const noexcept { return merges != nullptr; }
   [[nodiscard]] bool has_failed() const noexcept { return is_done && failure; }
+  /// What holds between two jobs of a work that ranks vote on, or that the trainer waits for.
+  [[nodiscard]] bool holds() const noexcept {
+    if (!is_done || failure) return true;
+    if (!job && !merges) return false;
+    if (phase == save_phase::copied) return announcement.empty();
+    if (phase == save_phase::writing) return part && shards.empty();
+    return phase == save_phase::publishing && (announcement.empty() || (made && !part));
+  }
 };
 
 /// `staging_` and `history_` belong to the background thread while it has a job, members under "Any thread" are

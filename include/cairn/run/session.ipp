@@ -102,6 +102,9 @@ session::session(any_store store, checkpointer_options options, std::optional<an
       background_(options_.cores) {
   check_options(options_);
   if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
+  if (!ranks_.is_alone() && options_.rank_timeout <= this->store().lease())
+    fail(errc::invalid, {"rank_timeout is not above the lease of ", this->store().location(),
+                         ", for which the others wait where the owner of the place has died"});
   if (!ranks_.is_alone() && options_.shards != 0)
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
   if (!ranks_.is_alone() && options_.max_staging_bytes)
@@ -212,13 +215,14 @@ void session::check_loss(const observation& now) {
                                      "; restore_finite restores the newest checkpoint whose loss is finite"})});
 }
 
-/// Throws errc::stale for a step below that of the newest checkpoint, or of the running save. Where `on_older_step`
-/// allows it, the policy counts from the step before.
+/// Throws errc::stale at the leader for a step below that of the newest checkpoint, or of the running save. Where
+/// `on_older_step` allows it, the policy of each rank counts from the step before.
 void session::check_step(std::uint64_t step) {
   if (options_.on_older_step != when_older::refuse) {
     if (!work_ && step < policy_.saved_step()) continue_at(step == 0 ? 0 : step - 1);
     return;
   }
+  if (!ranks_.is_leader()) return;
   auto& checkpoints = history_.checkpoints();
   if (work_) return checkpoints.refuse_earlier(step, policy_.saved_step());
   try {
@@ -251,7 +255,7 @@ step_outcome session::step(any_state state, const observation& now) {
   vote mine;
   std::optional<decision> due;
   try {
-    if (ranks_.is_leader()) check_step(now.step);
+    check_step(now.step);
     due = decide_together(now, last, mine);
   } catch (...) {
     own_failure_ = as_error(std::current_exception(), {call});

@@ -74,7 +74,7 @@ std::unique_ptr<work> session::make_sync_save(std::shared_ptr<save_job> job, std
   if (ranks_.is_same(made->hash)) return made;
   shares_.forget();
   history_.base().clear();
-  ranks_.require_same_list("the state", common_texts(*made->job));
+  ranks_.require_same_list("the state", [&] { return common_texts(*made->job); });
   fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
 }
 

@@ -6,6 +6,7 @@
 // alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once.
 #pragma once
 
+#include <cassert>
 #include <chrono>
 #include <tuple>
 
@@ -279,12 +280,13 @@ void session::begin_round(const std::string& call, vote mine) {
     auto& all = *work_;
     const bool is_done = all.is_done;
     mine.has_failed = all.has_failed();
+    auto reached = all.phase;
     if (is_done && !all.failure && !needs_no_votes()) {
-      if (all.phase == save_phase::writing) all.phase = save_phase::prepared;
+      if (reached == save_phase::writing) reached = save_phase::prepared;
       mine.begun = all.begun.size();
       mine.announced = all.announcement.size();
     }
-    mine.phase = static_cast<std::uint64_t>(all.phase);
+    mine.phase = static_cast<std::uint64_t>(reached);
   }
   call_ = call;
   own_vote_ = mine;
@@ -382,6 +384,7 @@ void session::advance(const verdict& last) {
     background_.wait();
     return end_work();
   }
+  assert(all.holds());
   if (last.most.begun != 0 && last.slowest() == save_phase::copied) {
     const auto begun = ranks_.broadcast(all.begun, 0, last.most.begun);
     all.phase = save_phase::writing;
@@ -465,7 +468,7 @@ void session::learn() {
 void session::refuse_differences() {
   try {
     ranks_.require_same("the decision to save", own_vote_.copied != 0 ? "save" : "no save");
-    if (work_) ranks_.require_same_list("the state", common_texts(*work_->job));
+    if (work_) ranks_.require_same_list("the state", [&] { return common_texts(*work_->job); });
     fail(errc::mismatch, {"the ranks have different plans of the save; the next one is whole"});
   } catch (const error& cause) {
     drop_work(cause);

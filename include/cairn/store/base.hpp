@@ -5,6 +5,7 @@
 // default_threads() (system/parallel.hpp), unless sink::writers gives another number.
 #pragma once
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -172,6 +173,8 @@ class any_store {
   [[nodiscard]] stores::ownership lock() {
     return call([&] { return self_->lock(); });
   }
+  /// For how long `lock` may wait for an owner that may be dead: `lease()` of the store; 0 where it has none.
+  [[nodiscard]] std::chrono::milliseconds lease() const { return self_->lease(); }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) {
     return not_null(call([&] { return self_->begin(name); }), "begin");
   }
@@ -224,6 +227,7 @@ class any_store {
     virtual ~interface() = default;
     virtual std::string location() const = 0;
     virtual stores::ownership lock() = 0;
+    virtual std::chrono::milliseconds lease() const = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::unique_ptr<stores::transaction> join(std::string_view, std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
@@ -237,6 +241,12 @@ class any_store {
     explicit model(S&& chosen) : held(std::forward<S>(chosen)) {}
     std::string location() const override { return held.location(); }
     stores::ownership lock() override { return held.lock(); }
+    std::chrono::milliseconds lease() const override {
+      if constexpr (requires { held.lease(); })
+        return held.lease();
+      else
+        return {};
+    }
     std::unique_ptr<stores::transaction> begin(std::string_view name) override { return held.begin(name); }
     std::unique_ptr<stores::transaction> join([[maybe_unused]] std::string_view name,
                                               [[maybe_unused]] std::string_view attempt) override {

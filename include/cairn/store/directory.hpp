@@ -43,10 +43,6 @@ class shared_lock;
 /// Whether a checkpoint of this name is published in the directory `path`. False also where that cannot be found out.
 [[nodiscard]] bool has_publication(const std::string& path, std::string_view name);
 
-/// Gives the newest generation of a checkpoint in `path` the name of the first, if that is free: where users look for
-/// what they have saved by a path.
-void settle(const std::string& path, std::string_view name);
-
 }  // namespace detail
 
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at
@@ -58,6 +54,7 @@ class directory {
   explicit directory(std::string root, directory_options options = {});
 
   [[nodiscard]] std::string location() const { return path_; }
+  [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return options_.lease; }
 
   /// Excludes other processes, on all hosts that share the file system (`.lock` in the root; store/place_lock.hpp).
   /// Also removes what crashed processes left unfinished. Waits for at most `lease` if the last owner was of another
@@ -70,6 +67,9 @@ class directory {
   /// Needs read permission for the root.
   [[nodiscard]] std::shared_ptr<const publication> open(std::string_view name) const;
   void remove(std::string_view name);
+  /// Gives what this store or a copy of it has published last the plain name of its checkpoint, if that is free and no
+  /// other publication is there: users look there for what they have saved by a path.
+  void settle(std::string_view name);
 
  private:
   [[nodiscard]] std::shared_ptr<const detail::place_lock> checked_lock() const;

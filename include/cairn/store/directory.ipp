@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -13,6 +12,7 @@
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
+#include "cairn/system/mutex.hpp"
 #include "cairn/system/sort.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/posix.hpp"
@@ -32,17 +32,18 @@ class shared_lock {
   };
 
   [[nodiscard]] std::shared_ptr<const place_lock> load() const {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     return lock_.lock();
   }
   void store(const std::shared_ptr<const place_lock>& lock) {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     lock_ = lock;
     known_.names.clear();
+    is_synced_ = false;
   }
 
   [[nodiscard]] directories known() const {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     return known_;
   }
   /// Keeps what a list has found, unless something was removed since `before`.
@@ -50,19 +51,41 @@ class shared_lock {
     before.names.clear();  // those without a step in their names may be removed by others
     for (const auto& each : found)
       if (cairn::detail::parse_checkpoint_name(each.name)) before.names.insert(directory_name(each));
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     if (before.removals == known_.removals) known_ = std::move(before);
   }
   void forget(std::string_view name) {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     std::erase_if(known_.names, [&](const auto& each) { return cairn::detail::parse_generation(each)->name == name; });
     ++known_.removals;
   }
 
+  /// What is there is on the disk.
+  void synced() {
+    const cairn::detail::mutex_lock guard(mutex_);
+    is_synced_ = true;
+  }
+  [[nodiscard]] bool is_synced() const {
+    const cairn::detail::mutex_lock guard(mutex_);
+    return is_synced_;
+  }
+
+  /// The directory that this store has published last.
+  void published(const std::string& name) {
+    const cairn::detail::mutex_lock guard(mutex_);
+    published_ = name;
+  }
+  [[nodiscard]] std::string published() const {
+    const cairn::detail::mutex_lock guard(mutex_);
+    return published_;
+  }
+
  private:
-  mutable std::mutex mutex_;
-  std::weak_ptr<const place_lock> lock_;
-  directories known_;
+  mutable cairn::detail::mutex mutex_;
+  std::weak_ptr<const place_lock> lock_ CAIRN_GUARDED_BY(mutex_);
+  directories known_ CAIRN_GUARDED_BY(mutex_);
+  std::string published_ CAIRN_GUARDED_BY(mutex_);
+  bool is_synced_ CAIRN_GUARDED_BY(mutex_) = false;
 };
 
 /// Opens the root of a store; without a descriptor when it is not there and is not to be made.
@@ -137,10 +160,11 @@ class directory_transaction final : public transaction {
  public:
   /// Begins the checkpoint, or joins an attempt. `lock`: of the root, if this process has it.
   directory_transaction(std::shared_ptr<const open_directory> root, std::shared_ptr<const place_lock> lock,
-                        std::string_view name, const directory_options& options,
+                        std::shared_ptr<shared_lock> of_store, std::string_view name, const directory_options& options,
                         std::optional<std::string_view> attempt = {})
       : root_(std::move(root)),
         lock_(std::move(lock)),
+        of_store_(std::move(of_store)),
         name_(name),
         lease_(options.lease),
         durable_(options.durable),
@@ -256,13 +280,14 @@ class directory_transaction final : public transaction {
   void rename_into_place() {
     const auto there = generations(*root_, name_);
     for (auto next = there.empty() ? generation{name_} : there.back();; ++next.number) {
-      if (rename_in(*root_, hidden_, directory_name(next), here_)) return;
+      if (rename_in(*root_, hidden_, directory_name(next), here_)) return of_store_->published(directory_name(next));
       if (errno != EEXIST) fail_io("publish", root_->file(name_));
     }
   }
 
   std::shared_ptr<const open_directory> root_;
   std::shared_ptr<const place_lock> lock_;
+  std::shared_ptr<shared_lock> of_store_;
   std::string name_;
   std::string hidden_;  // the name of the directory, until it is published
   std::chrono::milliseconds lease_;
@@ -314,14 +339,6 @@ bool has_publication(const std::string& path, std::string_view name) {
   return root->fd && cairn::detail::is_checkpoint_name(name) && !publications(*root, name).empty();
 }
 
-void settle(const std::string& path, std::string_view name) {
-  const auto root = open_root(path, true);
-  if (generations(*root, name).size() != 1) return;  // another one would be the newest then
-  const auto newest = newest_directory(*root, name);
-  const auto there = open_in(*root, newest);
-  if (there.fd && newest != name) static_cast<void>(rename_in(*root, newest, std::string(name), there));
-}
-
 }  // namespace detail
 
 scheduler_job scheduler_job::of_environment() {
@@ -360,7 +377,6 @@ ownership directory::lock() {
                                                        });
   detail::recover(
       *root, {.former_writer = lock->former_writer(), .before = detail::abandoned_before(lock->now(), options_.lease)});
-  if (options_.durable) detail::sync_existing(*root);
   lock_->store(lock);
   return lock;
 }
@@ -371,14 +387,27 @@ std::unique_ptr<transaction> directory::begin(std::string_view name) {
   return detail::guarded(lock, [&] {
     auto root = detail::open_root(path_, !lock);  // a root that is locked is there
     if (!lock && options_.durable) posix::sync_ancestors(path_);
-    return std::make_unique<detail::directory_transaction>(std::move(root), lock, name, options_);
+    if (lock && options_.durable && !lock_->is_synced()) {
+      detail::sync_existing(*root);
+      lock_->synced();
+    }
+    return std::make_unique<detail::directory_transaction>(std::move(root), lock, lock_, name, options_);
   });
 }
 
 std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
-  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, false), nullptr, name, options_,
-                                                         attempt);
+  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, false), nullptr, lock_, name,
+                                                         options_, attempt);
+}
+
+void directory::settle(std::string_view name) {
+  const auto root = detail::open_root(path_, true);
+  const auto own = lock_->published();
+  const auto all = detail::generations(*root, name);
+  if (all.size() != 1 || cairn::detail::directory_name(all.front()) != own || own == name) return;
+  const auto there = detail::open_in(*root, own);
+  if (there.fd) static_cast<void>(detail::rename_in(*root, own, std::string(name), there));
 }
 
 std::vector<std::string> directory::list() const {

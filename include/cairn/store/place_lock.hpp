@@ -22,7 +22,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +35,7 @@
 #include "cairn/store/checkpoint_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/json.hpp"
+#include "cairn/system/mutex.hpp"
 #include "cairn/system/owner_process.hpp"
 #include "cairn/system/parallel.hpp"
 #include "cairn/system/posix.hpp"
@@ -171,7 +171,7 @@ class place_lock {
   }
   ~place_lock() {
     {
-      const std::lock_guard lock(mutex_);
+      const cairn::detail::mutex_lock lock(mutex_);
       is_ended_ = true;
     }
     ends_.notify_all();
@@ -342,8 +342,9 @@ class place_lock {
     if (here_.fd) delete_lock(*root_, name_, here_);
   }
   void renew() {
-    std::unique_lock lock(mutex_);
-    while (!ends_.wait_for(lock, lease_ / 4, [&] { return is_ended_; })) ::futimens(file_.get(), nullptr);
+    cairn::detail::mutex_lock lock(mutex_);
+    while (!is_ended_)
+      if (!lock.wait_until(ends_, std::chrono::steady_clock::now() + lease_ / 4)) ::futimens(file_.get(), nullptr);
   }
 
   std::shared_ptr<const open_directory> root_;
@@ -356,9 +357,9 @@ class place_lock {
   posix::closed_in_children closed_{file_};
   cairn::detail::owner_process process_;
 
-  std::mutex mutex_;
+  cairn::detail::mutex mutex_;
   std::condition_variable ends_;
-  bool is_ended_ = false;  // guarded by mutex_
+  bool is_ended_ CAIRN_GUARDED_BY(mutex_) = false;
   std::thread renewing_;
 };
 

@@ -11,7 +11,6 @@
 #include <list>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +27,7 @@
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
+#include "cairn/system/mutex.hpp"
 #include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -58,7 +58,7 @@ class file_pool {
 
   /// Null if it is not open.
   [[nodiscard]] std::shared_ptr<const stores::source> find(const pooled_file* of) {
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     const auto at = std::ranges::find(recent_, of, &entry::of);
     if (at == recent_.end()) return nullptr;
     recent_.splice(recent_.end(), recent_, at);
@@ -67,21 +67,21 @@ class file_pool {
   /// Adds files, after closing those that were not used for the longest time, so that there are at most `most`.
   void add(std::list<entry> added, std::size_t most) {
     std::list<entry> closed;  // after the lock has been released
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     while (!recent_.empty() && recent_.size() + added.size() > most)
       closed.splice(closed.end(), recent_, recent_.begin());
     recent_.splice(recent_.end(), added);
   }
   void close(const pooled_file* of) noexcept {
     std::list<entry> closed;
-    const std::lock_guard lock(mutex_);
+    const mutex_lock lock(mutex_);
     if (const auto at = std::ranges::find(recent_, of, &entry::of); at != recent_.end())
       closed.splice(closed.end(), recent_, at);
   }
 
   std::size_t most_;
-  std::mutex mutex_;
-  std::list<entry> recent_;  // guarded by mutex_; the one that was used last comes last
+  mutex mutex_;
+  std::list<entry> recent_ CAIRN_GUARDED_BY(mutex_);  // the one that was used last comes last
 };
 
 /// A file that its pool may close between two reads. Thread-safe.
@@ -106,7 +106,7 @@ class pooled_file final : public stores::source {
   /// The open file, which is not closed before the result is gone.
   [[nodiscard]] std::shared_ptr<const stores::source> use() const {
     if (auto file = pool_->find(this)) return file;
-    const std::lock_guard lock(opening_);
+    const mutex_lock lock(opening_);
     if (auto file = pool_->find(this)) return file;  // another thread has opened it
     pool_->add({}, pool_->most() - 1);
     std::list<file_pool::entry> made(1);
@@ -118,7 +118,7 @@ class pooled_file final : public stores::source {
 
   std::shared_ptr<file_pool> pool_;
   opener open_;
-  mutable std::mutex opening_;  // held while the file is opened
+  mutable mutex opening_;  // held while the file is opened
   std::uint64_t size_;
 };
 
@@ -154,7 +154,7 @@ class shard_list {
   [[nodiscard]] const stored_shard& operator[](std::size_t number) const {
     auto& at = slots_[number];
     if (const auto* parsed = at.parsed.load(std::memory_order_acquire)) return *parsed;
-    const std::lock_guard lock(at.opening);
+    const mutex_lock lock(at.opening);
     if (!at.shard) {
       at.shard = std::make_unique<const stored_shard>(open_(number));
       at.parsed.store(at.shard.get(), std::memory_order_release);
@@ -169,8 +169,8 @@ class shard_list {
 
  private:
   struct slot {
-    std::mutex opening;  // guards `shard`
-    std::unique_ptr<const stored_shard> shard;
+    mutex opening;
+    std::unique_ptr<const stored_shard> shard CAIRN_GUARDED_BY(opening);
     std::atomic<const stored_shard*> parsed{nullptr};
   };
 

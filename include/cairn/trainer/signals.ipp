@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <mutex>
 
-#include "cairn/run/signal_watch.hpp"
+#include "cairn/trainer/signal_watch.hpp"
 #include "cairn/signals.hpp"
 
 namespace cairn::inline v0_1 {
