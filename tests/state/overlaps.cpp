@@ -438,6 +438,40 @@ TEST_CASE("an adapter may pass copies of pointers") {
   CHECK(loaded.layers[1]->b == 2);
 }
 
+namespace {
+
+/// A value that is reached through a proxy, as of a device.
+struct device {
+  float value = 0;
+};
+struct proxy {
+  device& of;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<proxy> {
+  static float get(const proxy& at) { return at.of.value; }
+  static void set(proxy& at, float value) { at.of.value = value; }
+};
+template <>
+struct cairn::adapter<device> {
+  template <class Object, class Field>
+  static void fields(Object& object, const Field& field) {
+    proxy at{const_cast<device&>(object)};
+    field("v", at);
+  }
+};
+
+TEST_CASE("an adapter may pass proxies with get and set, one after another at the same address") {
+  const std::vector<device> saved{{1}, {2}};
+  std::vector<device> loaded(2);
+  tests::kept(cairn::detail::describe(saved)).load(loaded);
+  CHECK(loaded[0].value == 1);
+  CHECK(loaded[1].value == 2);
+}
+
 TEST_CASE("one pointer under two names cannot be two pointers of the checkpoint") {
   const auto check = [](auto a, auto b, auto into) {
     const tests::kept kept(cairn::detail::describe(cairn::state{{"a", a}, {"b", b}}));

@@ -361,6 +361,34 @@ TEST_CASE("an added member keeps its value, and the report says so") {
   CHECK(report.unexpected.empty());
 }
 
+namespace {
+
+struct grown {
+  std::vector<float> w;
+  std::vector<float> added{4, 5};
+  using cairn_changes = cairn::changes<cairn::added<"added">>;
+};
+struct migrated_outside {
+  static constexpr std::uint64_t cairn_version = 1;
+  grown inner;
+  void cairn_migrate(cairn::stored_parts& old) { old.load("inner", inner); }
+};
+
+}  // namespace
+
+TEST_CASE("an added member of a class inside one that is migrated is missing, too") {
+  struct old_inner {
+    std::vector<float> w{1};
+  };
+  struct old_outside {
+    old_inner inner;
+  };
+  migrated_outside into;
+  const auto report = tests::kept(old_outside{}).load(into);
+  CHECK(into.inner.w == std::vector<float>{1});
+  CHECK(report.missing == std::vector<std::string>{"inner.added"});
+}
+
 TEST_CASE("a former name is not looked for where the present one is stored") {
   struct both {
     std::vector<float> w, weight;

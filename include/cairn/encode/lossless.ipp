@@ -207,7 +207,7 @@ std::optional<std::vector<std::byte>> lossless::merge(const merge_request& in) c
   }
   std::vector<std::byte> payload(bound(in.type, in.bytes));
   const auto done = lossless{.xor_parent = true}.encode({in.path, in.type, sum, zeros, in.threads}, payload);
-  if (done.codec.empty() || !done.relative || done.bytes >= in.bytes) return std::nullopt;
+  if (done.codec.empty() || !done.relative) return std::nullopt;  // it would not be smaller, or not a difference
   payload.resize(done.bytes);
   return payload;
 }

@@ -235,6 +235,7 @@ struct copy_traits<T> {
     detail::check_associative(value, detail::column_size<key>(stored.key));
   }
   static void try_put(const T& value, type& stored) {
+    if (detail::is_same_column<key>(take_keys(value), stored.key)) return;  // no entry is made
     T trial = detail::empty_like(value);
     put(trial, stored);
   }

@@ -73,7 +73,7 @@ class column_matcher final : public column_walker {
       names.push_back(each.walk ? load_.stored_name(each.name, changes) : std::string_view());
       if (!names.back().empty())
         part(names.back(), of.addresses[i], each.walk);
-      else if (each.walk && !at_.is_migrated)
+      else if (each.walk && at_.migrated_length != at_.path.size())
         with_name(each.name, [&] { load_.keep_default(); });
     }
     found_.names.push_back({at_.path, of.all.data(), std::move(names)});

@@ -81,7 +81,7 @@ void loader::changed_members(const object_members& of, std::span<const change> c
       if (how.what == change::kind::resizable && how.name == each.name) at_.takes_sizes = true;
     if (!name.empty())
       part(name, of.addresses[i], each.walk);
-    else if (!at_.is_migrated)
+    else if (at_.migrated_length != at_.path.size())
       with_name(each.name, [&] { keep_default(); });
     at_.takes_sizes = took_sizes;
   }
@@ -118,14 +118,15 @@ void loader::versioned(void* object, const version_operations& how) {
                   std::to_string(how.version) +
                   " of this program; load it with a program of that version, or leave it out with filter");
   if (how.migrate && at_.shape.empty()) note_owner(object, &how);
-  const auto outer = std::pair(at_.version, at_.is_migrated);
+  const auto outer = std::pair(at_.version, at_.migrated_length);
   at_.version = stored;
-  at_.is_migrated = stored < how.version && how.migrate;
-  if (at_.is_migrated)
+  at_.migrated_length.reset();
+  if (stored < how.version && how.migrate) at_.migrated_length = at_.path.size();
+  if (at_.migrated_length)
     migrate(object, how);
   else
     how.walk_parts(*this, object);
-  std::tie(at_.version, at_.is_migrated) = outer;
+  std::tie(at_.version, at_.migrated_length) = outer;
 }
 
 void loader::migrate(void* object, const version_operations& how) {

@@ -34,7 +34,8 @@ struct walk_position {
   bool takes_sizes = false;             ///< in a load: also arrays of numbers that are not empty get the stored size
   std::size_t common_dimensions = 0;    ///< of `shape`: those that it has had since the last leaf of a save
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
-  bool is_migrated = false;             ///< in a load: the object is of an older version
+  /// In a load: of the path of an object of an older version, which its class migrates.
+  std::optional<std::size_t> migrated_length{};
   bool is_view = false;                 ///< the memory of the current array belongs to something else
   /// Of the current array, if it is a box of a larger one; else null.
   std::shared_ptr<const box_place> place{};
