@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
 
 #include "models/data.hpp"
 

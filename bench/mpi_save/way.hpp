@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
 #include "mpi_save/share.hpp"
 #include "mpi_save/world.hpp"
 

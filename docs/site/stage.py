@@ -16,7 +16,7 @@ INNER = {
     "adapters/eigen/tensor.hpp", "adapters/torch.hpp",  # specialisations of cairn::adapter; docs/types.md and adapters.md describe them
     "cairn.hpp", "fields.hpp",  # include others
     "core/leaf.hpp", "encode/code_tables.hpp",
-    "state/any_state.hpp", "state/base.hpp", "state/convert.hpp", "state/describe.hpp", "state/reshape.hpp", "state/walk_versioned.hpp",
+    "state/base.hpp", "state/convert.hpp", "state/describe.hpp", "state/walk_record.hpp",
     "store/naming.hpp",
     "plan/partition.hpp",
     "schedule/fits/fit.hpp", "schedule/fits/loss_window.hpp", "schedule/means.hpp", "schedule/observed_run.hpp",

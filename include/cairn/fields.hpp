@@ -7,4 +7,3 @@
 #include "cairn/core/config.hpp"
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/words.hpp"
-#include "cairn/state/stored_parts.hpp"

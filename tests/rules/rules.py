@@ -63,7 +63,7 @@ FOR_ALL = {"version.hpp"}
 # All else lies in cairn::detail or in a namespace of its own (cairn::stores, cairn::schedule).
 PUBLIC = {
     "core": {"dtype", "encoding", "error", "float_types", "leaf", "policy_memory"},
-    "state": {"adapter", "any_state", "base", "convert", "describe", "reshape", "sharded", "state", "stored_parts", "tensor_view", "walk_versioned", "words"},
+    "state": {"adapter", "base", "convert", "describe", "sharded", "state", "tensor_view", "walk_record", "words"},
     "encode": {"base", "choice", "code_tables", "lc", "lc/options"},
     "store": {"base", "naming", "retention"},
     "schedule": {"base", "estimator", "every", "mtbf"},
@@ -79,7 +79,7 @@ FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
 # All that fields.hpp may include.
-FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/stored_parts.hpp", "state/words.hpp"}
+FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp"}
 
 # The files that include these libraries, by the folder of their headers.
 INCLUDED_BY = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/changed_fields.hpp"
+#include "cairn/state/changes.hpp"
 
 #include "cairn/state/problem.hpp"
 #include "catch.hpp"

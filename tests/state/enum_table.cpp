@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/enum_table.hpp"
+#include "cairn/state/changes.hpp"
 
 #include "state/refuses.hpp"
 

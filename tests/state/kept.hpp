@@ -4,8 +4,8 @@
 
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describe.hpp"
-#include "cairn/state/fetched_leaves.hpp"
-#include "cairn/state/load_plan.hpp"
+#include "cairn/state/stored_state.hpp"
+#include "cairn/state/loader.hpp"
 #include "standard.hpp"
 
 namespace tests {

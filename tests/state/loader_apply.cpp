@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/load_plan.hpp"
+#include "cairn/state/loader.hpp"
 
 #include "catch.hpp"
 #include "state/kept.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/state/overlaps.hpp"
-#include "cairn/state/load_plan.hpp"
+#include "cairn/state/loader.hpp"
 
 #include <algorithm>
 #include <boost/container/static_vector.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/reshape.hpp"
+#include "cairn/state/convert.hpp"
 
 #include "cairn/core/strided.hpp"
 #include "catch.hpp"

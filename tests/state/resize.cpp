@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/resize.hpp"
+#include "cairn/state/operations.hpp"
 #include "cairn/state/stored_state.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/stored_parts.hpp"
+#include "cairn/state/words.hpp"
 
 #include "catch.hpp"
 #include "state/kept.hpp"

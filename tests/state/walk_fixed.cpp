@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/walk_fixed.hpp"
+#include "cairn/state/walk_record.hpp"
 
 #include "catch.hpp"
 #include "state/kept.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/walk_map.hpp"
+#include "cairn/state/walk_container.hpp"
 
 #include <boost/container/flat_map.hpp>
 

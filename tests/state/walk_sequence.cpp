@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/state/walk_sequence.hpp"
+#include "cairn/state/walk_container.hpp"
 
 #include <boost/circular_buffer.hpp>
 #include <boost/container/static_vector.hpp>

@@ -15,7 +15,7 @@
 #include "cairn/event.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/report.hpp"
-#include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
 
 namespace cairn::inline v0_1::detail {

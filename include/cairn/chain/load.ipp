@@ -9,8 +9,8 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/shared_reads.hpp"
-#include "cairn/state/fetched_leaves.hpp"
-#include "cairn/state/load_plan.hpp"
+#include "cairn/state/stored_state.hpp"
+#include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "cairn/state/convert.hpp"
-#include "cairn/state/reshape.hpp"
 #include "cairn/encode/choice.hpp"
 
 namespace cairn::inline v0_1 {

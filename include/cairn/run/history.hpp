@@ -22,7 +22,7 @@
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
 #include "cairn/run/shares.hpp"
-#include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"

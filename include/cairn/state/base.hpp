@@ -10,12 +10,28 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/state/convert.hpp"
+#include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
-#include "cairn/state/reshape.hpp"
+#include "cairn/state/convert.hpp"
 #include "cairn/state/words.hpp"
 
 namespace cairn::inline v0_1 {
+
+namespace detail {
+class walker;
+}
+
+class state;  // state.hpp
+class const_state;
+
+/// A reference to a state that is saved, and the walk function of its type.
+struct any_state {
+  const void* object = nullptr;
+  void (*walk)(detail::walker&, void* object) = nullptr;
+};
+
+/// A reference to a state that a checkpoint can be loaded into, which is not const.
+struct any_mutable_state : any_state {};
 
 /// What a load did, as lists of paths: paths in the state for `missing` and `resized`, in the checkpoint for the
 /// others. No path is twice in a list. An object that only one side has, such as one behind a pointer or a list of

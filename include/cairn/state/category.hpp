@@ -16,7 +16,7 @@
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/state/adapter.hpp"
-#include "cairn/state/any_state.hpp"
+#include "cairn/state/base.hpp"
 #include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
 

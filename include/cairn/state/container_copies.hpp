@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cairn/state/copies.hpp"
-#include "cairn/state/resize.hpp"
+#include "cairn/state/operations.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <type_traits>
 
-#include "cairn/state/any_state.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/state.hpp"

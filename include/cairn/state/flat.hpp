@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cairn/state/category.hpp"
-#include "cairn/state/changed_fields.hpp"
+#include "cairn/state/changes.hpp"
 #include "cairn/state/words.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/parts.hpp"

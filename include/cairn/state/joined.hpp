@@ -6,6 +6,7 @@
 // `<path>.engaged` tells which have a value.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,8 +18,11 @@
 
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/leaf.hpp"
+#include "cairn/core/strided.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/walk_container.hpp"
 #include "cairn/state/walker.hpp"
+#include "cairn/system/memory.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -121,6 +125,177 @@ class column_walker : public walker {
   bool in_rows_ = false;  // the first dimension of an array are rows
   unsigned copies_ = 0;   // that are open
   mutable bool refused_ = false;
+};
+
+class column_joiner final : public column_walker {
+ public:
+  /// `objects`: their number.
+  column_joiner(walk_position& at, std::uint64_t objects)
+      : column_walker(at), objects_(objects), most_bytes_(objects * most_joined_bytes) {}
+
+  void contiguous(void* /*container*/, std::uint64_t size, void* first, const contiguous_operations& how,
+                  const size_limits& /*limits*/) override {
+    if (!how.resize) return refuse();
+    const std::size_t ends = find_or_add(kind::ends);
+    add_end(ends, size);
+    if (size == 0) return;
+    if (const std::size_t packed = columns_[ends].packed; packed != catalog::npos) {
+      joined_column& to = columns_[last_ = packed];
+      note_bytes(size * how.width);
+      if (refused_) return;
+      const auto* const from = static_cast<const std::byte*>(first);
+      to.bytes.insert(to.bytes.end(), from, from + size * how.width);
+      to.rows += size;
+      return;
+    }
+    const std::size_t before = columns_.size();
+    with_elements(how, [&] { with_outer(ends, [&] { columns(size, how.width, first, how.walk_element); }); });
+    if (columns_.size() == before + 1 && columns_.back().width == how.width) columns_[ends].packed = before;
+  }
+
+  size_answer sequence(std::uint64_t size, const size_limits& /*limits*/, bool /*empty_elements*/) override {
+    inner_ = find_or_add(kind::ends);
+    add_end(inner_, size);
+    return {size};
+  }
+
+  void sequence_part(std::uint64_t /*index*/, void* object, const object_operations& how) override {
+    if (!how.make) return refuse();
+    if (!refused_) with_outer(inner_, [&] { part("value", object, how.walk); });
+  }
+
+  presence optional(bool engaged) override {
+    joined_column& to = columns_[inner_ = find_or_add(kind::engaged)];
+    to.bytes.push_back(std::byte{engaged});
+    note_bytes(1);
+    return engaged ? presence::walk : presence::keep;
+  }
+
+  void content(void* object, const content_operations& how) override {
+    if (!how.object.make) return refuse();
+    with_outer(inner_, [&] { part("value", object, how.object.walk); });
+  }
+
+  void copy(void* object, const copy_operations& how) override {
+    const std::shared_ptr<void> copy(how.take(object), how.destroy);
+    how.walk_copy(*this, copy.get());
+  }
+
+  void object(void* object, walk_function walk) {
+    walk(*this, object);
+    count_object();
+  }
+
+  /// An entry of a map.
+  void entry(std::string_view key, void* value, walk_function walk) {
+    with_name("key", [&] {
+      contiguous(nullptr, key.size(), const_cast<char*>(key.data()), contiguous_container<std::string>::operations, {});
+    });
+    part("value", value, walk);
+    count_object();
+  }
+
+  /// False: the objects cannot be joined.
+  [[nodiscard]] bool fits() const noexcept { return !refused_; }
+  /// After all objects: the columns; none if the objects cannot be joined.
+  [[nodiscard]] std::vector<joined_column> take() {
+    const std::size_t count = columns_.size();
+    std::vector<std::uint64_t> objects(count + 1);  // in the containers of a column; at the end: all
+    std::vector<bool> has_values(count + 1);
+    objects[count] = walked_;
+    for (std::size_t i = 0; i < count; ++i) {
+      joined_column& each = columns_[i];
+      if (each.what == kind::ends) {
+        each.type = dtype::u64;
+        each.rows = each.ends.size();
+        objects[i] = each.ends.back();
+      } else if (each.what == kind::engaged) {
+        each.type = dtype::boolean;
+        each.rows = each.bytes.size();
+        objects[i] = static_cast<std::uint64_t>(std::ranges::count(each.bytes, std::byte{1}));
+      }
+    }
+    for (const joined_column& each : columns_) {
+      const std::size_t outer = std::min(each.outer, count);
+      if (each.rows != objects[outer]) refuse();  // some objects do not have it
+      has_values[outer] = has_values[outer] || each.what != kind::values || each.width > 0;
+    }
+    if (walked_ != objects_) refuse();
+    for (std::size_t i = 0; i <= count; ++i)
+      if (objects[i] > 0 && !has_values[i]) refuse();
+    return refused_ ? std::vector<joined_column>() : std::move(columns_);
+  }
+
+ private:
+  void add(memory_view view, const device_copies* device) override {
+    if (device || at_.place) return refuse();
+    joined_column& to = columns_[find_or_add(kind::values)];
+    const std::uint64_t rows = in_rows_ ? view.shape.front() : 1, bytes = view.bytes();
+    const auto row = std::span(view.shape).subspan(in_rows_ ? 1 : 0);
+    if (to.rows == 0) {
+      to.type = view.type;
+      to.row.assign(row.begin(), row.end());
+      to.width = element_count(to.row) * size_of(to.type);
+    } else if (to.type != view.type || !std::ranges::equal(to.row, row)) {
+      return refuse();
+    }
+    note_bytes(bytes);
+    if (refused_) return;
+    to.rows += rows;
+    if (view.contiguous()) {
+      to.bytes.insert(to.bytes.end(), view.memory, view.memory + bytes);
+    } else {
+      to.bytes.resize(to.bytes.size() + bytes);
+      gather(view, 0, std::span(to.bytes).last(bytes));
+    }
+  }
+
+  [[nodiscard]] std::size_t find_or_add(kind what) {
+    if (const std::size_t found = find(what); found != catalog::npos) return found;
+    const std::size_t added = columns_.size();
+    columns_.push_back({.path = at_.path, .what = what, .outer = outer_});
+    if (added > 0) columns_[last_].next = added;
+    return last_ = added;
+  }
+
+  template <class Action>
+  void with_outer(std::size_t column, const Action& walk) {
+    const std::size_t outer = std::exchange(outer_, column), inner = inner_;
+    walk();
+    outer_ = outer;
+    inner_ = inner;
+  }
+
+  void add_end(std::size_t column, std::uint64_t size) {
+    auto& ends = columns_[column].ends;
+    ends.push_back((ends.empty() ? 0 : ends.back()) + size);
+    note_bytes(sizeof(std::uint64_t));
+  }
+
+  void note_bytes(std::uint64_t bytes) noexcept {
+    if (bytes > most_bytes_) return refuse();
+    most_bytes_ -= bytes;
+  }
+
+  /// After the first ones, allocates memory for all objects, as these need it.
+  void count_object() {
+    if (++walked_ != fewest_joined) return;
+    const auto all = [&](std::size_t size) { return size / fewest_joined * objects_ * 17 / 16; };
+    std::uint64_t bytes = 0;
+    for (const joined_column& each : columns_)
+      bytes += all(each.bytes.size()) + all(each.ends.size()) * sizeof(std::uint64_t);
+    call_adapter(*this, [&] { require_memory_to_copy(bytes); });
+    for (joined_column& each : columns_) {
+      each.bytes.reserve(all(each.bytes.size()));
+      each.ends.reserve(all(each.ends.size()));
+    }
+  }
+
+  std::uint64_t objects_;
+  std::uint64_t most_bytes_;  // that may follow
+  std::uint64_t walked_ = 0;
+  std::size_t outer_ = catalog::npos;  // the column of the container that the current object is in
+  std::size_t inner_ = catalog::npos;  // that of the current object
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -16,10 +16,10 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/state/fetched_leaves.hpp"
+#include "cairn/state/stored_state.hpp"
 #include "cairn/state/joined.hpp"
 #include "cairn/state/loader.hpp"
-#include "cairn/state/walk_sequence.hpp"
+#include "cairn/state/walk_container.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -20,7 +20,7 @@
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/leaf.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/state/fetched_leaves.hpp"
+#include "cairn/state/stored_state.hpp"
 #include "cairn/state/host_buffer.hpp"
 #include "cairn/state/walker.hpp"
 

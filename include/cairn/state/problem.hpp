@@ -14,11 +14,10 @@
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/category.hpp"
-#include "cairn/state/changed_fields.hpp"
+#include "cairn/state/changes.hpp"
 #include "cairn/state/words.hpp"
 #include "cairn/state/copies.hpp"
 #include "cairn/state/container_copies.hpp"
-#include "cairn/state/enum_table.hpp"
 #include "cairn/state/flat.hpp"
 #include "cairn/state/member_name.hpp"
 #include "cairn/state/parts.hpp"

@@ -11,7 +11,7 @@
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/category.hpp"
 #include "cairn/state/tensor_view.hpp"
-#include "cairn/state/walk_fixed.hpp"
+#include "cairn/state/walk_record.hpp"
 #include "cairn/state/walk_tensor.hpp"
 #include "cairn/state/walker.hpp"
 

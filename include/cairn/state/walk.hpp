@@ -14,18 +14,16 @@
 #include "cairn/state/category.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
-#include "cairn/state/enum_table.hpp"
+#include "cairn/state/changes.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/words.hpp"
 #include "cairn/state/refuse.hpp"  // IWYU pragma: export
 #include "cairn/state/state.hpp"
 #include "cairn/state/walk_holder.hpp"
-#include "cairn/state/walk_fixed.hpp"
-#include "cairn/state/walk_map.hpp"
+#include "cairn/state/walk_record.hpp"
+#include "cairn/state/walk_container.hpp"
 #include "cairn/state/walk_object.hpp"
-#include "cairn/state/walk_sequence.hpp"
 #include "cairn/state/walk_tensor.hpp"
-#include "cairn/state/walk_versioned.hpp"
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1::detail {

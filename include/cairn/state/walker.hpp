@@ -36,7 +36,7 @@ struct walk_position {
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
   /// In a load: of the path of an object of an older version, which its class migrates.
   std::optional<std::size_t> migrated_length{};
-  bool is_view = false;                 ///< the memory of the current array belongs to something else
+  bool is_view = false;  ///< the memory of the current array belongs to something else
   /// Of the current array, if it is a box of a larger one; else null.
   std::shared_ptr<const box_place> place{};
   box_copies copies{};  ///< of that box

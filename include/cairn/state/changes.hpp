@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What a class says about its changes, as a table for the walker.
+// What a class says about its changes, and the names of an enum's values, as tables for the walker.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
 #include "cairn/state/category.hpp"
-#include "cairn/state/words.hpp"
+#include "cairn/state/member_name.hpp"
 #include "cairn/state/operations.hpp"
 #include "cairn/state/parts.hpp"
+#include "cairn/state/words.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -98,5 +101,70 @@ consteval bool has_member_named(std::string_view name) {
     if (parts_of<T>::names[i] == name) return true;
   return false;
 }
+
+/// The number that stands for a value in a table of names: above 2^63 - 1, that number minus 2^64.
+template <class Enum>
+constexpr std::int64_t enum_number(Enum value) noexcept {
+  using number = std::underlying_type_t<Enum>;
+  if constexpr (is_signed_integer(dtype_of<Enum>()) || std::is_same_v<number, bool>)
+    return static_cast<std::int64_t>(value);
+  else
+    return static_cast<std::int64_t>(static_cast<std::make_unsigned_t<number>>(value));
+}
+
+template <auto Value>
+consteval std::string_view enumerator_name_view() {
+  return last_identifier(signature_of_value<Value>());
+}
+template <auto Value>
+inline constexpr short_name<enumerator_name_view<Value>().size()> stored_enumerator_name{enumerator_name_view<Value>()};
+
+/// The rows of one value. A value of another type has no name.
+template <class Enum, auto Value, name_text Name, name_text... Former>
+consteval auto named_rows(named_enumerator<Value, Name, Former...>) {
+  if constexpr (std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>)
+    return std::array<enum_entry, 1 + sizeof...(Former)>{enum_entry{enum_number(Value), Name.view(), false},
+                                                         enum_entry{enum_number(Value), Former.view(), true}...};
+  else
+    return std::array<enum_entry, 1>{};
+}
+
+template <class Enum, auto Value>
+consteval auto enumerator_rows() {
+  if constexpr (std::is_same_v<std::remove_cv_t<decltype(Value)>, Enum>)
+    return std::array<enum_entry, 1>{enum_entry{enum_number(Value), stored_enumerator_name<Value>.view(), false}};
+  else if constexpr (requires { detail::named_rows<Enum>(Value); })
+    return detail::named_rows<Enum>(Value);
+  else
+    return std::array<enum_entry, 1>{};
+}
+
+template <class Enum, auto... Values>
+consteval auto rows_of(const enumerators<Values...>*) {
+  return join_arrays<enum_entry>(detail::enumerator_rows<Enum, Values>()...);
+}
+
+/// The values that `cairn::by_name` lists, with their names.
+template <class Enum>
+inline constexpr auto enum_table = detail::rows_of<Enum>(static_cast<const by_name<Enum>*>(nullptr));
+
+/// Whether each value has a name, and no value and no name is in the table twice.
+template <class Enum>
+consteval bool has_distinct_names() {
+  const auto& all = enum_table<Enum>;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::string_view name = all[i].name;
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+    for (std::size_t j = 0; j < i; ++j)
+      if (name == all[j].name || (all[i].number == all[j].number && !all[i].is_former && !all[j].is_former))
+        return false;
+  }
+  return true;
+}
+
+/// The present name of the value; empty if it has none.
+[[nodiscard]] std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number);
+/// The value of that present or former name; null if there is none.
+[[nodiscard]] const enum_entry* find_name(std::span<const enum_entry> names, std::string_view name);
 
 }  // namespace cairn::inline v0_1::detail
