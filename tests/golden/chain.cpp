@@ -9,9 +9,8 @@
 #include "store/sample.hpp"
 #include "save_as.hpp"
 
-// The chains in tests/golden were written once and never change: they stay readable, to the same bits. In chain-3 the
-// symbols of `small` stand for the means of their buckets. What is written now has the bytes of chain-4, with any
-// compiler, on any SIMD target, by any number of threads.
+// The chain in tests/golden/chain-4 was written once and never changes: it stays readable, to the same bits. What is
+// written now has its bytes, with any compiler, on any SIMD target, by any number of threads.
 
 namespace {
 

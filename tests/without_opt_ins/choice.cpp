@@ -29,7 +29,7 @@ TEST_CASE("a checkpoint that needs such a codec leaves the state as it was") {
   some_leaves state{std::vector<float>(3, 0.5F)};
   const auto before = state.weight;
   const auto failure = sample::failure_of([&] {
-    static_cast<void>(cairn::load(CAIRN_TESTS "/golden/chain-3", state,
+    static_cast<void>(cairn::load(CAIRN_TESTS "/golden/chain-4", state,
                                   {.filter = [](std::string_view path) { return path == "weight"; },
                                    .reshape = [](std::string_view) { return cairn::reshaping::resize; }}));
   });
