@@ -405,7 +405,7 @@ TEST_CASE_METHOD(in_scratch, "without codec rules a shard has the elements as th
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<float>(i % 100);  // lossless would shrink them
   cairn::save(scratch.path("once"), values, {.durable = false});
-  for (const auto& each : cairn::inspect(scratch.path("once")).tensors) CHECK(each.codec.empty());
+  for (const auto& each : cairn::open(scratch.path("once")).tensors()) CHECK(each.codec.empty());
   const auto text = sample::slurp(scratch.path("once/" + cairn::detail::shard_file(0, 1)));
   const std::string elements(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
   CHECK(text.find(elements) != std::string::npos);

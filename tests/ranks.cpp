@@ -5,6 +5,7 @@
 #include "cairn/load.hpp"
 #include "cairn/save.hpp"
 #include "cairn/schedule/policies.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 
 #include <future>

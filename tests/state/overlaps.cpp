@@ -438,6 +438,18 @@ TEST_CASE("an adapter may pass copies of pointers") {
   CHECK(loaded.layers[1]->b == 2);
 }
 
+TEST_CASE("views of other types of the same bytes are arrays of their own") {
+  std::vector<float> numbers{1, 2, 3};
+  const std::span<std::uint32_t> bits(reinterpret_cast<std::uint32_t*>(numbers.data()), numbers.size());
+  auto view = bits;
+  const tests::kept kept(cairn::detail::describe(cairn::state{{"numbers", numbers}, {"bits", view}}));
+  CHECK(kept.contents.leaves.size() == 2);
+  std::vector<std::uint32_t> alone(3);
+  cairn::state into{{"bits", alone}};
+  kept.load(into, {.strict = false, .rename = {}, .filter = {}});
+  CHECK(alone == std::vector<std::uint32_t>{0x3f800000, 0x40000000, 0x40400000});
+}
+
 namespace {
 
 /// A value that is reached through a proxy, as of a device.

@@ -369,7 +369,7 @@ struct grown {
   using cairn_changes = cairn::changes<cairn::added<"added">>;
 };
 struct migrated_outside {
-  static constexpr std::uint64_t cairn_version = 1;
+  static constexpr unsigned cairn_version = 1;
   grown inner;
   void cairn_migrate(cairn::stored_parts& old) { old.load("inner", inner); }
 };

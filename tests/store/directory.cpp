@@ -774,7 +774,8 @@ TEST_CASE("directories of others that may not be read are passed over, also wher
   fs::permissions(scratch.path("step-000000001"), search);
   const auto of_step = in_child([&] {
     if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(2);
-    static_cast<void>(store.lock());
+    const auto owned = store.lock();
+    write_shard(store, "step-000000002", 10);  // before it, what is there is made durable
   });
   for (const auto* name : {"searchable", "of cairn", "step-000000001"})
     fs::permissions(scratch.path(name), fs::perms::owner_all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Definitions of loader.hpp, but for the check (loader_check.ipp), joined objects (loader_joined.ipp), and sequences,
-// maps, changed classes and enums by name (walk_sequence.ipp, walk_map.ipp, walk_versioned.ipp, enum_table.ipp).
+// Definitions of loader.hpp, but for the check and joined objects (loader_check.ipp), containers (walk_container.ipp),
+// changed classes and enums by name (walk_record.ipp).
 #pragma once
 
 #include <algorithm>
