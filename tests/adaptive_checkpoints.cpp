@@ -516,7 +516,7 @@ TEST_CASE("what a policy remembers comes back to the next process, also from a m
     CHECK(next.log->restarted[0].after_failure);
     CHECK(next.log->restarted[0].away_seconds > 0);
     CHECK(next.log->restarted[0].restore_seconds > 0);
-    CHECK(report->links == (to_whole ? 2 : 7 - 2 * 2));
+    CHECK((report->links > 1) != to_whole);
     CHECK(next.log->restarted[0].links == static_cast<double>(report->links));
   }
 }

@@ -217,8 +217,7 @@ void kill_everywhere(const std::string& name, bool durable, bool behind) {
     const stage on(durability::make_scenario(name, durable, behind));
     const auto before = undisturbed(on);
     const auto every = durability::every_of(on.in());
-    // Every scenario begins at another point, so that those that do nearly the same are killed at different ones.
-    const auto begin = std::hash<std::string>()(on.in().name) % std::min(every, 20U) * stride;
+    const auto begin = durability::begin_of(on.in().name) % std::min(every, 20U) * stride;
     for (std::uint64_t n = first + 1 + begin; kill_at(on, n, before, say); n += std::uint64_t{stride} * every) ++*kills;
   });
   for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);

@@ -295,7 +295,7 @@ void meet_all(const std::string& name, bool durable, bool behind) {
     if (first == 0) meet_repeats(on, *counted, say);
     const auto every = durability::every_of(on.in());
     const std::size_t lasting_every = durability::is_long() ? 1 : 8;
-    for (std::size_t i = first + stride * (std::hash<std::string>()(on.in().name) % every); i < calls.size();
+    for (std::size_t i = first + stride * (durability::begin_of(on.in().name) % every); i < calls.size();
          i += std::size_t{stride} * every) {
       if (i / stride / every % lasting_every == 0) {
         const auto& [fault, lasts] = lasting[i / stride / every / lasting_every % std::size(lasting)];

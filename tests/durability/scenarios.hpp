@@ -17,6 +17,13 @@ namespace fs = std::filesystem;
 /// Longer and larger runs, where somebody has the time.
 [[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
 
+/// At which of the points a scenario begins whose points are not all tried: at another one than others, which do nearly
+/// the same, and in each turn of .ci/run (CAIRN_TURN).
+[[nodiscard]] inline std::size_t begin_of(const std::string& scenario) {
+  const char* const turn = std::getenv("CAIRN_TURN");
+  return std::hash<std::string>()(scenario + (turn != nullptr ? turn : ""));
+}
+
 /// The directory in which a program works: CAIRN_TEST_PLACE, or one in memory.
 [[nodiscard]] inline std::string place() {
   const char* const chosen = std::getenv("CAIRN_TEST_PLACE");
