@@ -134,8 +134,7 @@ std::uint64_t loader::saved_ranks(bool takes_all) {
 }
 
 void loader::copy(void* object, const copy_operations& how) {
-  // What has only get and set may be a proxy that is made for the moment, at the address of another one.
-  if (how.is_array || how.for_each_freed) note_owner(object, &how);
+  if (how.is_owner) note_owner(object, &how);
   std::shared_ptr<void> copy;
   with_path([&] { copy.reset(how.is_array ? how.take(object) : how.make(), how.destroy); });
   const bool takes = !how.is_array || takes_sizes();

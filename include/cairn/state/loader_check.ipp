@@ -71,7 +71,7 @@ void loader::record(std::string_view path, const std::string& problem) {
 }
 
 void loader::keep_default() {
-  if (!in_check_) return;
+  if (!in_check_ || std::ranges::find(defaulted_, path()) != defaulted_.end()) return;  // a migration has looked at it
   ++kept_;
   defaulted_.emplace_back(path());
 }

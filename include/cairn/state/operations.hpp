@@ -326,6 +326,7 @@ struct copy_operations {
   void* (*take)(const void* object);
   void* (*make)();  ///< an empty copy
   bool is_array;    ///< the copy is an array of numbers, so a load begins with those of the object
+  bool is_owner;    ///< false: an adapter gets and sets it, so that it may be a proxy that is made for the moment
   void (*destroy)(void* copy);
   void (*put)(void* object, void* copy);  ///< may move from the copy
   /// Throws if the copy does not fit this object. Gives lines for match_report::replaced, which go on after the path.

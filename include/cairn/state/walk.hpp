@@ -91,6 +91,7 @@ struct copied_object {
                                               take,
                                               make,
                                               number_array<T>,
+                                              !has_copy_adapter<T>,
                                               destroy<copy>,
                                               put,
                                               check,
