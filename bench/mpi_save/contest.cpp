@@ -31,6 +31,7 @@ struct contest {
   unsigned ranks;
   bool is_sharded, is_durable;
   std::vector<peer> peers;
+  bool is_in_background = false;
 };
 
 template <way (*Make)(const job&)>
@@ -50,12 +51,13 @@ std::vector<contest> all_contests() {
       {4, true, false, {{"sharded.over_mpi_io", mpi_io, 1.0}, {"sharded.over_gather", gather, 0}}},
       {4, true, true, {{"sharded.over_plain_mpi_write", blobs, 0.85}, {"sharded.over_mpi_io.durable", mpi_io, 1.0}}}};
 #ifdef CAIRN_BENCH_HDF5
-  for (std::size_t i = 1; i < all.size(); ++i) {
+  for (std::size_t i = 1; i < 5; ++i) {
     constexpr const char* names[] = {"over_parallel_hdf5", "over_parallel_hdf5.durable", "sharded.over_parallel_hdf5",
                                      "sharded.over_parallel_hdf5.durable"};
     all[i].peers.push_back({names[i - 1], hdf5_way, 1.0});
   }
 #endif
+  all.push_back({4, false, false, {{"over_blobs", blobs, 0.7}}, true});
   all[1].peers.push_back({"over_plain_mpi_write.cached", blobs, 0});
   all[3].peers.push_back({"sharded.over_plain_mpi_write.cached", blobs, 0});
   return all;
@@ -81,6 +83,8 @@ void save_once(const job& of, contender& each, const contest& what, const settin
   if (of.ranks.is_first()) std::filesystem::create_directory(path);
   const auto spare = of.part.whole_bytes + of.part.whole_bytes / 4;
   of.ranks.settle(spare, how.patience);
+  if (each.how.prepare) each.how.prepare();
+  of.ranks.meet();
   each.seconds.push_back(of.ranks.seconds_of([&] { each.how.save(path, what.is_durable); }));
   const bool is_one_file = std::filesystem::exists(path + "/0") && !std::filesystem::exists(path + "/1");
   if (is_checked && of.ranks.is_first() && is_one_file && of.all != nullptr && each.how.name != "parallel HDF5" &&
@@ -90,7 +94,7 @@ void save_once(const job& of, contender& each, const contest& what, const settin
 }
 
 void run(const contest& what, const job& of, const setting& how, report& numbers) {
-  std::vector<contender> ways{{cairn_way(of, what.is_durable)}};
+  std::vector<contender> ways{{what.is_in_background ? cairn_background_way(of) : cairn_way(of, what.is_durable)}};
   for (const auto& each : what.peers) ways.push_back({each.make(of, how.shapes)});
   interleave(std::span(ways), how.repetitions,
              [&](contender& each, std::size_t repetition) { save_once(of, each, what, how, repetition == 0); });
@@ -109,7 +113,7 @@ void run(const contest& what, const job& of, const setting& how, report& numbers
   std::fflush(stdout);
   for (std::size_t i = 0; i < what.peers.size(); ++i) {
     const auto ratio = median_ratio(ways[i + 1].seconds, ways.front().seconds);
-    const auto name = std::string("mpi_save.") + what.peers[i].figure;
+    const auto name = std::string(what.is_in_background ? "mpi_background." : "mpi_save.") + what.peers[i].figure;
     if (what.peers[i].bound > 0)
       numbers.at_least(name, ratio, what.peers[i].bound);
     else

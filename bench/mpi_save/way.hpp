@@ -27,10 +27,12 @@ struct way {
   /// All ranks call it, with the path of a new file or directory. Returns when the part of this rank is written, and on
   /// the disk if `durable`.
   std::function<void(const std::string& path, bool durable)> save;
-  std::function<void()> remove{};  ///< of a way that has a place of its own: all ranks remove what was saved together
+  std::function<void()> prepare{};  ///< not timed, before `save`
+  std::function<void()> remove{};   ///< of a way that has a place of its own: all ranks remove what was saved together
 };
 
 [[nodiscard]] way cairn_way(const job& of, bool durable);  ///< for saves that are durable, or for those that are not
+[[nodiscard]] way cairn_background_way(const job& of);     ///< a save in the background from its copy on, not durable
 [[nodiscard]] way blobs_way(const job& of);                ///< each rank writes its part into a file of its own
 [[nodiscard]] way rank0_way(const job& of);                ///< rank 0 writes its copy
 [[nodiscard]] way everyone_way(const job& of);             ///< each rank writes its copy
