@@ -91,8 +91,8 @@ class s3_client {
     http_fields query{}, headers{};
     std::span<const std::byte> body{};
     std::span<const std::span<std::byte>> into{};
-    long passes = 0;         // a status besides 2xx that is returned
-    bool is_data = false;    // it counts as one of `connections`
+    long passes = 0;       // a status besides 2xx that is returned
+    bool is_data = false;  // it counts as one of `connections`
     std::chrono::seconds patience{30};
     std::optional<std::chrono::milliseconds> limit{};
     bool was_repeated = false;  // the server may have done it more than once
@@ -113,9 +113,9 @@ class s3_client {
   std::atomic<bool> has_answered_{false};
 
   mutable std::mutex mutex_;
-  bucket_address address_;           // guarded by mutex_, as all below
-  std::chrono::seconds ahead_{0};    // what the server's clock is ahead of ours
-  unsigned under_way_ = 0;           // requests that count as `connections`
+  bucket_address address_;         // guarded by mutex_, as all below
+  std::chrono::seconds ahead_{0};  // what the server's clock is ahead of ours
+  unsigned under_way_ = 0;         // requests that count as `connections`
   std::condition_variable has_ended_;
 };
 

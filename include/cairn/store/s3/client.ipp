@@ -233,7 +233,8 @@ object_list s3_client::list_pages(const std::string& prefix, bool of_uploads) {
   http_fields next;
   for (bool is_last = false; !is_last;) {
     call page{.method = "GET", .action = of_uploads ? "list the uploads to" : "list"};
-    page.query = {{of_uploads ? "uploads" : "list-type", of_uploads ? "" : "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
+    page.query = {
+        {of_uploads ? "uploads" : "list-type", of_uploads ? "" : "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
     page.query.insert(page.query.end(), next.begin(), next.end());
     const auto answer = send(page);
     const auto root = parse_xml(answer.body, of_uploads ? "ListMultipartUploadsResult" : "ListBucketResult");
@@ -308,11 +309,8 @@ void s3_client::complete_upload(const std::string& key, const std::string& uploa
 }
 
 void s3_client::abort_upload(const std::string& key, const std::string& upload) {
-  send({.method = "DELETE",
-        .key = key,
-        .action = "abort an upload to",
-        .query = {{"uploadId", upload}},
-        .passes = 404});
+  send(
+      {.method = "DELETE", .key = key, .action = "abort an upload to", .query = {{"uploadId", upload}}, .passes = 404});
 }
 
 }  // namespace cairn::inline v0_1::stores::detail

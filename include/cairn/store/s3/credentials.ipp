@@ -30,7 +30,8 @@ namespace cairn::inline v0_1::stores::detail {
   try {
     boost::property_tree::read_ini(file, sections);
   } catch (const boost::property_tree::ptree_error&) {
-    fail(errc::invalid, {path, " is not a file of credentials: it has a line that is no [profile] and no name = value"});
+    fail(errc::invalid,
+         {path, " is not a file of credentials: it has a line that is no [profile] and no name = value"});
   }
   const auto section = sections.find(profile);
   if (section == sections.not_found()) return std::nullopt;
@@ -76,14 +77,16 @@ constexpr std::chrono::seconds metadata_patience{2};
 /// Of ECS, and of the pod identity of EKS.
 [[nodiscard]] inline std::optional<s3_credentials> credentials_of_container(const transport& send) {
   const auto relative = environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-  const auto url = relative.empty() ? environment("AWS_CONTAINER_CREDENTIALS_FULL_URI") : "http://169.254.170.2" + relative;
+  const auto url =
+      relative.empty() ? environment("AWS_CONTAINER_CREDENTIALS_FULL_URI") : "http://169.254.170.2" + relative;
   if (url.empty()) return std::nullopt;
   const auto goes_to = [&](std::string_view host) {
     const auto begin = sentence({"http://", host});
-    return url.starts_with(begin) && (url.size() == begin.size() || url[begin.size()] == '/' || url[begin.size()] == ':');
+    return url.starts_with(begin) &&
+           (url.size() == begin.size() || url[begin.size()] == '/' || url[begin.size()] == ':');
   };
-  if (!url.starts_with("https://") && !goes_to("169.254.170.2") && !goes_to("169.254.170.23") && !goes_to("127.0.0.1") &&
-      !goes_to("localhost") && !goes_to("[fd00:ec2::23]") && !goes_to("[::1]"))
+  if (!url.starts_with("https://") && !goes_to("169.254.170.2") && !goes_to("169.254.170.23") &&
+      !goes_to("127.0.0.1") && !goes_to("localhost") && !goes_to("[fd00:ec2::23]") && !goes_to("[::1]"))
     fail(errc::invalid, {"AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor of this machine"});
   auto token = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN");
   if (const auto path = environment("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"); !path.empty()) {

@@ -62,9 +62,8 @@ struct curl_exchange {
     const auto colon = line.find(':');
     if (colon == line.npos) return bytes;
     std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(), [](char each) {
-      return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each;
-    });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each; });
     line.remove_prefix(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
     self.answer.headers[name] = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
     return bytes;

@@ -152,8 +152,8 @@ class s3_sink final : public sink {
   std::string upload_{};  // empty: one part, which is the object
   bool is_repeated_ = false;
   std::mutex mutex_;
-  std::vector<part> parts_;   // guarded by mutex_, but for the bytes in memory
-  unsigned complete_ = 0;     // parts that are being sent; guarded by mutex_
+  std::vector<part> parts_;  // guarded by mutex_, but for the bytes in memory
+  unsigned complete_ = 0;    // parts that are being sent; guarded by mutex_
   std::condition_variable has_sent_;
   bool keeps_;
 };

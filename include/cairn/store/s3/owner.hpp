@@ -84,8 +84,9 @@ class s3_owner {
     }
     if (is_conditional && client_->put(key(number_), text(), {.is_new = true}))
       fail(errc::unsupported,
-           {location(), ": the server ignores If-None-Match, so that two processes could save here at a time; with "
-                        "s3_options::conditional = false, see to it that one does"});
+           {location(),
+            ": the server ignores If-None-Match, so that two processes could save here at a time; with "
+            "s3_options::conditional = false, see to it that one does"});
     check();
     for (const auto each : numbers())
       if (each < number_) client_->remove(key(each));
@@ -161,13 +162,15 @@ class s3_owner {
     const auto end = time.now() + lease_;
     for (auto now = first; now; now = client_->get(key(number))) {
       const auto owner = parse(now->text);
-      if (owner && (owner->is_released || text_.owner.sees_end_of(owner->owner) || text_.owner.is_restart_of(owner->owner)))
+      if (owner &&
+          (owner->is_released || text_.owner.sees_end_of(owner->owner) || text_.owner.is_restart_of(owner->owner)))
         return;
       if (now->text != first->text)
         fail(errc::busy, {owner ? owner->owner.name_for(text_.owner) : "another process", " saves to ", location(),
                           ": wait until it ends, or use another prefix"});
       if (time.now() >= end) return;
-      time.pause(std::clamp<std::chrono::milliseconds>(lease_ / 20, std::chrono::milliseconds(1), std::chrono::seconds(5)));
+      time.pause(
+          std::clamp<std::chrono::milliseconds>(lease_ / 20, std::chrono::milliseconds(1), std::chrono::seconds(5)));
     }
   }
   void renew() {

@@ -44,10 +44,10 @@ struct http_request {
 };
 
 struct http_response {
-  long status = 0;          ///< 0: there was no answer, or not the whole of it
-  std::string failure{};    ///< why
-  std::string body{};       ///< what has not gone `into` the buffers
-  std::uint64_t filled = 0; ///< bytes that have
+  long status = 0;                                            ///< 0: there was no answer, or not the whole of it
+  std::string failure{};                                      ///< why
+  std::string body{};                                         ///< what has not gone `into` the buffers
+  std::uint64_t filled = 0;                                   ///< bytes that have
   std::map<std::string, std::string, std::less<>> headers{};  ///< by names in lower case
 
   /// Empty: there is none.

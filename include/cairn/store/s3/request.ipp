@@ -34,7 +34,8 @@ std::string environment(const char* name) {
 std::string percent_encoded(std::string_view text, bool is_path) {
   std::string encoded;
   for (const char each : text) {
-    const bool is_plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') || (each >= '0' && each <= '9') ||
+    const bool is_plain = (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
+                          (each >= '0' && each <= '9') ||
                           std::string_view("-_.~").find(each) != std::string_view::npos || (is_path && each == '/');
     if (is_plain) {
       encoded += each;
@@ -57,7 +58,9 @@ std::string percent_decoded(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool is_encoded = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
     // Servers write a space as + here, and + itself as %2B.
-    decoded += is_encoded ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i] == '+' ? ' ' : text[i];
+    decoded += is_encoded       ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]))
+               : text[i] == '+' ? ' '
+                                : text[i];
     if (is_encoded) i += 2;
   }
   return decoded;
@@ -122,9 +125,8 @@ void sign(http_request& request, const s3_credentials& by, std::string_view regi
   if (!by.session_token.empty()) request.headers.emplace_back("x-amz-security-token", by.session_token);
   auto headers = request.headers;
   for (auto& [name, value] : headers)
-    std::transform(name.begin(), name.end(), name.begin(), [](char each) {
-      return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each;
-    });
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each; });
   std::sort(headers.begin(), headers.end());
   std::string lines, names;
   for (const auto& [name, value] : headers) {
@@ -141,9 +143,9 @@ void sign(http_request& request, const s3_credentials& by, std::string_view regi
   auto key = hmac(std::span(reinterpret_cast<const unsigned char*>(first.data()), first.size()), day);
   for (const std::string_view part : {region, std::string_view("s3"), std::string_view("aws4_request")})
     key = hmac(key, part);
-  request.headers.emplace_back("authorization",
-                               sentence({"AWS4-HMAC-SHA256 Credential=", by.key_id, "/", scope, ",SignedHeaders=",
-                                         names, ",Signature=", hex_of(hmac(key, to_sign))}));
+  request.headers.emplace_back(
+      "authorization", sentence({"AWS4-HMAC-SHA256 Credential=", by.key_id, "/", scope, ",SignedHeaders=", names,
+                                 ",Signature=", hex_of(hmac(key, to_sign))}));
 }
 
 bucket_address::bucket_address(std::string name, std::string endpoint, std::string of_region,

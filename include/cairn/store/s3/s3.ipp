@@ -53,13 +53,12 @@ class s3_place {
     keys.prefix = prefix + '/';
     bucket_address address(std::string(url.substr(scheme.size(), slash - scheme.size())), options_.endpoint,
                            options_.region, options_.path_style);
-    client = std::make_shared<s3_client>(std::move(address),
-                                         client_settings{.credentials = options_.credentials,
-                                                         .connections = options_.connections,
-                                                         .give_up_after = options_.give_up_after,
-                                                         .put_headers = options_.put_headers,
-                                                         .send = std::move(seams.send),
-                                                         .time = std::move(seams.time)});
+    client = std::make_shared<s3_client>(std::move(address), client_settings{.credentials = options_.credentials,
+                                                                             .connections = options_.connections,
+                                                                             .give_up_after = options_.give_up_after,
+                                                                             .put_headers = options_.put_headers,
+                                                                             .send = std::move(seams.send),
+                                                                             .time = std::move(seams.time)});
     location = client->name_of(prefix);
   }
 
@@ -189,8 +188,8 @@ void s3_place::remove_leftovers() const {
     const auto end = std::find_if(at, attempts.end(), [&](const auto& each) { return each.first.name != name; });
     const auto of_name = published.find(name);
     // One publication and one attempt with an index belong together: no request.
-    const bool is_clear = of_name != published.end() && of_name->second.size() == 1 && std::next(at) == end &&
-                          at->second.has_index;
+    const bool is_clear =
+        of_name != published.end() && of_name->second.size() == 1 && std::next(at) == end && at->second.has_index;
     std::set<std::string> in_use;
     if (!is_clear && of_name != published.end())
       for (const auto& each : of_name->second)
@@ -340,7 +339,7 @@ class s3_transaction final : public transaction {
   std::string name_, attempt_;
   bool is_joined_;
   bool is_published_ = false, has_index_ = false;
-  std::uint64_t generation_ = 0;  // the newest when it was begun
+  std::uint64_t generation_ = 0;                // the newest when it was begun
   std::map<std::string, std::uint64_t> files_;  // sizes by key
   std::string index_;
   std::vector<std::unique_ptr<s3_sink>> open_;
@@ -394,7 +393,8 @@ class s3_publication final : public publication {
 /// errc::invalid also for what is not UTF-8, which keys are.
 inline void require_key_name(std::string_view name) {
   cairn::detail::require_checkpoint_name(name);
-  if (cairn::detail::to_utf8(name) != name) fail(errc::invalid, {"\"", name, "\" cannot name a checkpoint in a bucket: it is not UTF-8"});
+  if (cairn::detail::to_utf8(name) != name)
+    fail(errc::invalid, {"\"", name, "\" cannot name a checkpoint in a bucket: it is not UTF-8"});
 }
 
 }  // namespace detail
@@ -456,7 +456,8 @@ std::shared_ptr<const publication> s3::open(std::string_view name) const {
     auto index = place_->client->get(there.back().key);
     if (!index) continue;
     if (index->attempt.empty())
-      fail(errc::corrupt, {place_->client->name_of(there.back().key), " has lost its metadata, which says where the "
+      fail(errc::corrupt, {place_->client->name_of(there.back().key),
+                           " has lost its metadata, which says where the "
                            "files of the checkpoint are"});
     return std::make_shared<detail::s3_publication>(place_, name, std::move(*index));
   }
