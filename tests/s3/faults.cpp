@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/s3.hpp"
+#include "catch.hpp"
+#include "s3/bucket.hpp"
+#include "store/contract.hpp"
+#include "trainer.hpp"
+
+using sample::fault;
+using tests::trained;
+using tests::trainer;
+
+namespace {
+
+/// A fault in `percent` of the requests.
+std::function<fault(const sample::arrived&)> random_faults(unsigned percent, std::uint64_t seed) {
+  auto random = std::make_shared<std::mt19937_64>(seed);
+  return [random, percent](const sample::arrived& what) {
+    constexpr fault all[] = {fault::lost,         fault::lost_answer,    fault::twice,     fault::late,
+                             fault::cut,          fault::internal_error, fault::slow_down, fault::failed_after,
+                             fault::error_in_200, fault::expired_token};
+    if ((*random)() % 100 >= percent) return fault::none;
+    const auto which = all[(*random)() % std::size(all)];
+    // Servers answer 200 before they know only where they join parts.
+    return which == fault::error_in_200 && what.method != "POST" ? fault::slow_down : which;
+  };
+}
+
+/// What is in the bucket besides the files of the published checkpoints.
+std::vector<std::string> left_over(sample::bucket& bucket, const std::vector<std::string>& names) {
+  std::vector<std::string> left;
+  std::set<std::string> attempts;
+  for (const auto& [key, object] : bucket.objects) {
+    if (key.starts_with("runs/a/published/"))
+      attempts.insert(key.substr(17, key.rfind('/') - 17) + "." + object.attempt);
+  }
+  std::size_t owners = 0;
+  for (const auto& key : bucket.keys()) {
+    if (key.starts_with("runs/a/owners/") && ++owners == 1) continue;
+    if (key.starts_with("runs/a/published/")) continue;
+    const auto directory = key.substr(7, key.find('/', 7) - 7);
+    if (!attempts.contains(directory) || key.ends_with("/writing")) left.push_back(key);
+  }
+  for (const auto& [id, each] : bucket.uploads) left.push_back("upload to " + each.key);
+  if (attempts.size() != names.size()) left.push_back("publications: " + std::to_string(attempts.size()));
+  return left;
+}
+
+}  // namespace
+
+TEST_CASE("with any fault in a part of the requests, no checkpoint is lost and nothing is left over") {
+  for (const unsigned percent : {5U, 30U}) {
+    CAPTURE(percent);
+    sample::bucket bucket;
+    bucket.choose = random_faults(percent, percent);
+    std::uint64_t saved = 0;
+    const auto run = [&](std::uint64_t to) {
+      cairn::checkpointer checkpoints(bucket.store(), {.keep_last = 3});
+      trainer state;
+      const auto report = checkpoints.restore(state);
+      REQUIRE((report ? report->step : 0) == saved);
+      if (saved > 0) REQUIRE(state == trained(saved));
+      for (auto step = saved + 1; step <= to; ++step) {
+        checkpoints.save(trained(step), {.step = step});
+        saved = step;
+      }
+    };
+    for (std::uint64_t to = 10; to <= 100; to += 10) run(to);
+    bucket.deliver_late();
+    bucket.choose = [](const auto&) { return fault::none; };
+    auto store = bucket.store();
+    const std::vector<std::string> wanted{"step-000000098", "step-000000099", "step-000000100"};
+    CHECK(store.list() == wanted);
+    bucket.pass(std::chrono::hours(1));  // what requests that came late have made is older than 10 leases
+    static_cast<void>(store.lock());
+    CHECK(left_over(bucket, wanted) == std::vector<std::string>());
+    run(101);
+  }
+}
+
+TEST_CASE("with faults a bucket still holds exactly what was committed and not removed") {
+  sample::bucket bucket;
+  bucket.choose = random_faults(10, 7);
+  contract::holds_what_was_committed(bucket.store());
+}
