@@ -29,7 +29,7 @@ struct s3_options {
   /// instance.
   std::function<s3_credentials()> credentials{};
   std::uint64_t part_bytes = std::uint64_t{16} << 20U;  ///< files from this size on are sent in parts; at least 5 MiB
-  unsigned connections = 8;                             ///< requests at a time that send or fetch files
+  unsigned connections = 8;  ///< threads of a save, and parts of a file that are sent at a time
   /// How long an owner must be silent before it counts as dead, above 0; the owner renews its object four times per
   /// lease. One of this machine, or of an earlier start of the same job, is noticed at once.
   std::chrono::milliseconds lease{60'000};

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 
 #include "cairn/store/s3/request.hpp"
 
 namespace cairn::inline v0_1::stores::detail {
 
+[[nodiscard]] inline std::uint64_t total_bytes(std::span<const std::span<std::byte>> buffers) {
+  std::uint64_t bytes = 0;
+  for (const auto& each : buffers) bytes += each.size();
+  return bytes;
+}
+
 /// What a client needs besides the address of its bucket.
 struct client_settings {
   std::function<s3_credentials()> credentials{};  ///< null: see credential_cache
-  unsigned connections = 8;                       ///< requests at a time that send or fetch files
   std::chrono::milliseconds give_up_after{300'000};
   http_fields put_headers{};  ///< of each new object
   transport send = curl_transport();
@@ -53,15 +57,13 @@ class s3_client {
   /// "s3://bucket/key".
   [[nodiscard]] std::string name_of(std::string_view key) const;
 
-  /// False if `is_new` and there is an object: it may be this one, which the server has taken before its answer was lost.
+  /// False if `is_new` and there is an object: it may be this one, if the answer to the first try was lost.
   bool put(const std::string& key, std::span<const std::byte> bytes, const put_options& options = {});
   bool put(const std::string& key, std::string_view text, const put_options& options = {}) {
     return put(key, std::as_bytes(std::span(text)), options);
   }
-  /// nullopt: it is not there.
-  [[nodiscard]] std::optional<stored_object> get(const std::string& key);
-  /// As above, without its text.
-  [[nodiscard]] std::optional<stored_object> look_at(const std::string& key);
+  /// nullopt: it is not there. With the method HEAD its text is not fetched.
+  [[nodiscard]] std::optional<stored_object> get(const std::string& key, const std::string& method = "GET");
   /// Fills the buffers, which have at least one byte, with those of an object from `offset` on.
   void get_range(const std::string& key, std::uint64_t offset, std::span<const std::span<std::byte>> into);
   /// Also if it is not there.
@@ -69,8 +71,8 @@ class s3_client {
   /// All whose keys begin with `prefix`.
   [[nodiscard]] object_list list(const std::string& prefix);
 
-  /// Begins an upload in parts; returns its id. `was_repeated` becomes true if the server may have begun another one.
-  [[nodiscard]] std::string begin_upload(const std::string& key, bool& was_repeated);
+  /// Begins an upload in parts; returns its id. If an answer was lost, another one has been begun, which gets no parts.
+  [[nodiscard]] std::string begin_upload(const std::string& key);
   /// Part `number`, from 1 on. Returns its ETag.
   [[nodiscard]] std::string put_part(const std::string& key, const std::string& upload, std::size_t number,
                                      std::span<const std::byte> bytes);
@@ -82,7 +84,6 @@ class s3_client {
   [[nodiscard]] object_list list_uploads(const std::string& prefix);
 
   [[nodiscard]] const time_source& time() const noexcept { return settings_.time; }
-  [[nodiscard]] unsigned connections() const noexcept { return settings_.connections; }
 
  private:
   /// One request, as it is sent again and again.
@@ -91,17 +92,13 @@ class s3_client {
     http_fields query{}, headers{};
     std::span<const std::byte> body{};
     std::span<const std::span<std::byte>> into{};
-    long passes = 0;       // a status besides 2xx that is returned
-    bool is_data = false;  // it counts as one of `connections`
+    long passes = 0;  // a status besides 2xx that is returned
     std::chrono::seconds patience{30};
     std::optional<std::chrono::milliseconds> limit{};
-    bool was_repeated = false;  // the server may have done it more than once
   };
-  class slot;
 
   /// The answer, with a status of 2xx or `passes`.
-  http_response send(call& what);
-  http_response send(call&& what) { return send(what); }
+  http_response send(const call& what);
   http_response try_once(const call& what, std::string_view digest, s3_credentials& by);
   /// Corrects the region, the clock or the credentials as the server says. False if that was not why it refused.
   bool correct(const http_response& answer, std::string_view code, const s3_credentials& by);
@@ -113,10 +110,8 @@ class s3_client {
   std::atomic<bool> has_answered_{false};
 
   mutable std::mutex mutex_;
-  bucket_address address_;         // guarded by mutex_, as all below
+  bucket_address address_;         // guarded by mutex_, as the next
   std::chrono::seconds ahead_{0};  // what the server's clock is ahead of ours
-  unsigned under_way_ = 0;         // requests that count as `connections`
-  std::condition_variable has_ended_;
 };
 
 }  // namespace cairn::inline v0_1::stores::detail

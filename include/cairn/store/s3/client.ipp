@@ -43,12 +43,6 @@ struct server_error {
   }
 };
 
-[[nodiscard]] inline std::uint64_t total_bytes(std::span<const std::span<std::byte>> buffers) {
-  std::uint64_t bytes = 0;
-  for (const auto& each : buffers) bytes += each.size();
-  return bytes;
-}
-
 /// Whether the same request may succeed later.
 [[nodiscard]] inline bool is_passing(const http_response& answer, std::string_view code) {
   for (const std::string_view each : {"SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "BadDigest",
@@ -57,30 +51,6 @@ struct server_error {
   return answer.status == 0 || answer.status == 408 || answer.status == 409 || answer.status == 429 ||
          (answer.status >= 500 && answer.status != 501);
 }
-
-/// Holds one of the `connections`.
-class s3_client::slot {
- public:
-  explicit slot(s3_client* of) : of_(of) {
-    if (of_ == nullptr) return;
-    std::unique_lock lock(of_->mutex_);
-    of_->has_ended_.wait(lock, [&] { return of_->under_way_ < of_->settings_.connections; });
-    ++of_->under_way_;
-  }
-  ~slot() {
-    if (of_ == nullptr) return;
-    {
-      const std::lock_guard guard(of_->mutex_);
-      --of_->under_way_;
-    }
-    of_->has_ended_.notify_one();
-  }
-  slot(const slot&) = delete;
-  slot& operator=(const slot&) = delete;
-
- private:
-  s3_client* of_;
-};
 
 s3_client::s3_client(bucket_address address, client_settings settings)
     : settings_(std::move(settings)),
@@ -117,9 +87,8 @@ http_response s3_client::try_once(const call& what, std::string_view digest, s3_
   return answer;
 }
 
-http_response s3_client::send(call& what) {
+http_response s3_client::send(const call& what) {
   using clock = std::chrono::steady_clock;
-  const slot held(what.is_data ? this : nullptr);
   const auto digest = sha256_hex(what.body);
   const auto begin = settings_.time.now();
   constexpr unsigned most_corrections = 4;
@@ -148,7 +117,6 @@ http_response s3_client::send(call& what) {
       refuse(what, answer,
              sentence({"; tried ", tries + 1, " times in ",
                        std::chrono::duration_cast<std::chrono::seconds>(spent).count(), " s"}));
-    what.was_repeated = true;
     settings_.time.pause(pause);
   }
 }
@@ -193,21 +161,14 @@ bool s3_client::put(const std::string& key, std::span<const std::byte> bytes, co
                .headers = std::move(headers),
                .body = bytes,
                .passes = options.is_new ? 412 : 0,
-               .is_data = bytes.size() > 65536,
                .limit = options.limit})
              .status != 412;
 }
 
-std::optional<stored_object> s3_client::get(const std::string& key) {
-  auto answer = send({.method = "GET", .key = key, .action = "read", .passes = 404});
+std::optional<stored_object> s3_client::get(const std::string& key, const std::string& method) {
+  auto answer = send({.method = method, .key = key, .action = "read", .passes = 404});
   if (answer.status == 404) return std::nullopt;
   return stored_object{std::move(answer.body), std::string(answer.header("x-amz-meta-cairn-attempt"))};
-}
-
-std::optional<stored_object> s3_client::look_at(const std::string& key) {
-  const auto answer = send({.method = "HEAD", .key = key, .action = "look at", .passes = 404});
-  if (answer.status == 404) return std::nullopt;
-  return stored_object{{}, std::string(answer.header("x-amz-meta-cairn-attempt"))};
 }
 
 void s3_client::get_range(const std::string& key, std::uint64_t offset, std::span<const std::span<std::byte>> into) {
@@ -216,8 +177,7 @@ void s3_client::get_range(const std::string& key, std::uint64_t offset, std::spa
         .key = key,
         .action = "read",
         .headers = {{"range", sentence({"bytes=", offset, "-", last})}},
-        .into = into,
-        .is_data = true});
+        .into = into});
 }
 
 void s3_client::remove(const std::string& key) {
@@ -262,11 +222,10 @@ object_list s3_client::list_pages(const std::string& prefix, bool of_uploads) {
   return found;
 }
 
-std::string s3_client::begin_upload(const std::string& key, bool& was_repeated) {
+std::string s3_client::begin_upload(const std::string& key) {
   call begin{.method = "POST", .key = key, .action = "begin an upload to", .query = {{"uploads", ""}}};
   begin.headers = settings_.put_headers;
   const auto answer = send(begin);
-  was_repeated = was_repeated || begin.was_repeated;
   const auto root = parse_xml(answer.body, "InitiateMultipartUploadResult");
   auto id = root ? root->get("UploadId", "") : "";
   if (id.empty()) fail(errc::io, {"cannot begin an upload to ", name_of(key), ": the server gives no UploadId"});
@@ -279,8 +238,7 @@ std::string s3_client::put_part(const std::string& key, const std::string& uploa
                             .key = key,
                             .action = "write a part of",
                             .query = {{"partNumber", std::to_string(number)}, {"uploadId", upload}},
-                            .body = bytes,
-                            .is_data = true});
+                            .body = bytes});
   return std::string(answer.header("etag"));
 }
 

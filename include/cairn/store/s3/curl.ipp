@@ -62,8 +62,7 @@ struct curl_exchange {
     const auto colon = line.find(':');
     if (colon == line.npos) return bytes;
     std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each; });
+    make_lower_case(name);
     line.remove_prefix(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
     self.answer.headers[name] = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
     return bytes;
@@ -98,14 +97,6 @@ struct curl_exchange {
     self.sent += now;
     return now;
   }
-
-  static int on_seek(void* from, curl_off_t offset, int origin) {
-    auto& self = *static_cast<curl_exchange*>(from);
-    if (origin != SEEK_SET || offset < 0 || static_cast<std::uint64_t>(offset) > self.request.body.size())
-      return CURL_SEEKFUNC_FAIL;
-    self.sent = static_cast<std::size_t>(offset);
-    return CURL_SEEKFUNC_OK;
-  }
 };
 
 [[nodiscard]] inline http_response send_by_curl(CURL* curl, const http_request& request) {
@@ -132,8 +123,6 @@ struct curl_exchange {
     set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
     set(CURLOPT_READFUNCTION, &curl_exchange::on_send);
     set(CURLOPT_READDATA, static_cast<void*>(&exchange));
-    set(CURLOPT_SEEKFUNCTION, &curl_exchange::on_seek);
-    set(CURLOPT_SEEKDATA, static_cast<void*>(&exchange));
   }
   set(CURLOPT_HEADERFUNCTION, &curl_exchange::on_header);
   set(CURLOPT_HEADERDATA, static_cast<void*>(&exchange));

@@ -33,17 +33,18 @@ inline constexpr std::uint64_t most_parts = 9000, least_part_bytes = std::uint64
 /// save do, have at most `connections` parts in memory that are complete, and the few that they fill.
 class s3_sink final : public sink {
  public:
-  /// Of one part if `is_whole`, so that its bytes stay readable.
+  /// Of one part if `is_whole`, which stays in memory. `connections`: parts that are sent at a time.
   s3_sink(std::shared_ptr<s3_client> client, std::shared_ptr<const s3_owner> owner, std::string key,
-          std::uint64_t bytes, std::uint64_t part_bytes, bool is_whole)
+          std::uint64_t bytes, std::uint64_t part_bytes, unsigned connections, bool is_whole)
       : client_(std::move(client)),
         owner_(std::move(owner)),
         key_(std::move(key)),
         bytes_(bytes),
         part_bytes_(is_whole ? std::max<std::uint64_t>(bytes, 1) : part_bytes_of(bytes, part_bytes)),
         parts_((bytes + part_bytes_ - 1) / part_bytes_),
+        connections_(connections),
         keeps_(is_whole) {
-    if (parts_.size() > 1) upload_ = client_->begin_upload(key_, is_repeated_);
+    if (parts_.size() > 1) upload_ = client_->begin_upload(key_);
   }
 
   void write(std::uint64_t offset, std::span<const buffer> buffers) override {
@@ -62,7 +63,7 @@ class s3_sink final : public sink {
       }
     });
   }
-  [[nodiscard]] unsigned writers() const noexcept override { return client_->connections(); }
+  [[nodiscard]] unsigned writers() const noexcept override { return connections_; }
 
   /// All bytes are in the bucket afterwards. errc::invalid if some were not written.
   void finish() {
@@ -87,11 +88,9 @@ class s3_sink final : public sink {
 
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  /// Whether the server may have begun another upload of the same file.
-  [[nodiscard]] bool is_repeated() const noexcept { return is_repeated_; }
   /// All bytes of a file that `is_whole`.
-  [[nodiscard]] std::span<const std::byte> contents() const {
-    return parts_.empty() ? std::span<const std::byte>() : parts_[0].memory.bytes().first(bytes_);
+  [[nodiscard]] std::string_view contents() const {
+    return {reinterpret_cast<const char*>(parts_.empty() ? nullptr : parts_[0].memory.bytes().data()), bytes_};
   }
 
  private:
@@ -109,7 +108,7 @@ class s3_sink final : public sink {
       std::unique_lock lock(mutex_);
       if (it.memory.bytes().empty()) {
         // Complete parts are being sent by threads that do not wait here.
-        has_sent_.wait(lock, [&] { return complete_ < client_->connections() || !it.memory.bytes().empty(); });
+        has_sent_.wait(lock, [&] { return complete_ < connections_ || !it.memory.bytes().empty(); });
         if (it.memory.bytes().empty()) it.memory = cairn::detail::huge_buffer(size);
       }
     }
@@ -150,54 +149,43 @@ class s3_sink final : public sink {
   std::string key_;
   std::uint64_t bytes_, part_bytes_;
   std::string upload_{};  // empty: one part, which is the object
-  bool is_repeated_ = false;
   std::mutex mutex_;
   std::vector<part> parts_;  // guarded by mutex_, but for the bytes in memory
   unsigned complete_ = 0;    // parts that are being sent; guarded by mutex_
   std::condition_variable has_sent_;
+  unsigned connections_;
   bool keeps_;
 };
 
 class s3_source final : public source {
  public:
-  s3_source(std::shared_ptr<s3_client> client, listed_object object, std::string where)
-      : client_(std::move(client)), object_(std::move(object)), where_(std::move(where)) {}
+  /// `text`: its bytes, if they are in memory.
+  s3_source(std::shared_ptr<s3_client> client, std::string key, std::uint64_t bytes, std::string where,
+            std::shared_ptr<const std::string> text = {})
+      : client_(std::move(client)),
+        key_(std::move(key)),
+        bytes_(bytes),
+        where_(std::move(where)),
+        text_(std::move(text)) {}
 
-  [[nodiscard]] std::uint64_t size() const override { return object_.bytes; }
-
-  using source::read;
-  void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
-    check_range(where_, object_.bytes, offset, into);
-    const auto is_empty = [](const auto& each) { return each.empty(); };
-    if (!std::all_of(into.begin(), into.end(), is_empty)) client_->get_range(object_.key, offset, into);
-  }
-
- private:
-  std::shared_ptr<s3_client> client_;
-  listed_object object_;
-  std::string where_;
-};
-
-/// A file whose bytes are in memory.
-class s3_text_source final : public source {
- public:
-  s3_text_source(std::shared_ptr<const std::string> text, std::string where)
-      : text_(std::move(text)), where_(std::move(where)) {}
-
-  [[nodiscard]] std::uint64_t size() const override { return text_->size(); }
+  [[nodiscard]] std::uint64_t size() const override { return bytes_; }
 
   using source::read;
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
-    check_range(where_, text_->size(), offset, into);
+    check_range(where_, bytes_, offset, into);
+    if (!text_ && total_bytes(into) > 0) client_->get_range(key_, offset, into);
     for (const auto& each : into) {
-      if (!each.empty()) std::memcpy(each.data(), text_->data() + offset, each.size());
+      if (text_ && !each.empty()) std::memcpy(each.data(), text_->data() + offset, each.size());
       offset += each.size();
     }
   }
 
  private:
-  std::shared_ptr<const std::string> text_;
+  std::shared_ptr<s3_client> client_;
+  std::string key_;
+  std::uint64_t bytes_;
   std::string where_;
+  std::shared_ptr<const std::string> text_;
 };
 
 }  // namespace cairn::inline v0_1::stores::detail

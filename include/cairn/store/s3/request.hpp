@@ -73,6 +73,9 @@ struct time_source {
 /// The value of a variable of the environment; empty if there is none.
 [[nodiscard]] std::string environment(const char* name);
 
+/// Changes the letters A to Z.
+void make_lower_case(std::string& text);
+
 /// Every byte but letters, digits and -_.~ (and slashes, in a path) as %41.
 [[nodiscard]] std::string percent_encoded(std::string_view text, bool is_path = false);
 [[nodiscard]] std::string percent_decoded(std::string_view text);

@@ -22,6 +22,11 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
+void make_lower_case(std::string& text) {
+  for (auto& each : text)
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each | 0x20);
+}
+
 [[nodiscard]] inline std::string hex_of(std::span<const unsigned char> bytes) {
   std::string text;
   for (const unsigned each : bytes) {
@@ -124,9 +129,7 @@ void sign(http_request& request, const s3_credentials& by, std::string_view regi
   request.headers.emplace_back("x-amz-date", time);
   if (!by.session_token.empty()) request.headers.emplace_back("x-amz-security-token", by.session_token);
   auto headers = request.headers;
-  for (auto& [name, value] : headers)
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char each) { return each >= 'A' && each <= 'Z' ? static_cast<char>(each | 0x20) : each; });
+  for (auto& each : headers) make_lower_case(each.first);
   std::sort(headers.begin(), headers.end());
   std::string lines, names;
   for (const auto& [name, value] : headers) {

@@ -54,7 +54,6 @@ class s3_place {
     bucket_address address(std::string(url.substr(scheme.size(), slash - scheme.size())), options_.endpoint,
                            options_.region, options_.path_style);
     client = std::make_shared<s3_client>(std::move(address), client_settings{.credentials = options_.credentials,
-                                                                             .connections = options_.connections,
                                                                              .give_up_after = options_.give_up_after,
                                                                              .put_headers = options_.put_headers,
                                                                              .send = std::move(seams.send),
@@ -110,7 +109,7 @@ class s3_place {
 
   /// Removes a publication, and then its files.
   void unpublish(std::string_view name, const generation_key& which) const {
-    const auto about = client->look_at(which.key);
+    const auto about = client->get(which.key, "HEAD");
     client->remove(which.key);
     if (about && !about->attempt.empty()) remove_attempt(keys.attempt(name, about->attempt));
   }
@@ -193,7 +192,7 @@ void s3_place::remove_leftovers() const {
     std::set<std::string> in_use;
     if (!is_clear && of_name != published.end())
       for (const auto& each : of_name->second)
-        if (const auto about = client->look_at(each.key)) in_use.insert(about->attempt);
+        if (const auto about = client->get(each.key, "HEAD")) in_use.insert(about->attempt);
     for (; at != end; ++at) {
       const auto prefix = keys.attempt(at->first.name, at->first.id);
       if (is_clear || !is_old(at->second.changed)) continue;
@@ -250,23 +249,19 @@ class s3_transaction final : public transaction {
       if (!files_.emplace(prefix() + std::string(file), bytes).second)
         fail(errc::invalid, {"the file ", file, " is there already"});
       open_.push_back(std::make_unique<s3_sink>(place_->client, owner_, prefix() + std::string(file), bytes,
-                                                place_->options().part_bytes, file == index_file));
+                                                place_->options().part_bytes, place_->options().connections,
+                                                file == index_file));
       return *open_.back();
     });
   }
 
   void prepare() override {
     guarded(owner_, [&] {
-      bool is_repeated = false;
       for (const auto& each : open_) {
         each->finish();
-        is_repeated = is_repeated || each->is_repeated();
-        if (each->key().ends_with(index_file)) index_ = sentence({text_of(each->contents())}), has_index_ = true;
+        if (each->key() == prefix() + std::string(index_file)) index_ = each->contents(), has_index_ = true;
       }
       open_.clear();
-      if (is_repeated)  // an upload may have been begun twice
-        for (const auto& each : client().list_uploads(prefix()).all)
-          if (files_.contains(each.key)) client().abort_upload(each.key, each.upload);
     });
   }
 
@@ -294,15 +289,12 @@ class s3_transaction final : public transaction {
   [[nodiscard]] std::string published_key() const {
     return s3_keys::numbered(place_->keys.published(name_), generation_ + 1);
   }
-  [[nodiscard]] static std::string_view text_of(std::span<const std::byte> bytes) {
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
 
   /// errc::not_found unless the attempt is running.
   void require_attempt() const {
     const auto marker = prefix() + std::string(writing_file);
     const bool is_one = attempt_of(sentence({name_, ".", attempt_})) == attempt_;
-    if (!is_one || !client().look_at(marker))
+    if (!is_one || !client().get(marker, "HEAD"))
       fail(errc::not_found, {"nobody is saving to ", where(), " as attempt ", attempt_});
   }
   /// errc::io unless the bucket has all files as they were written.
@@ -318,7 +310,7 @@ class s3_transaction final : public transaction {
   void place_index() const {
     const auto key = published_key();
     if (client().put(key, index_, {.attempt = attempt_, .is_new = place_->options().conditional})) return;
-    const auto there = client().look_at(key);  // ours, if the answer to it was lost
+    const auto there = client().get(key, "HEAD");  // ours, if the answer to it was lost
     if (!there || there->attempt != attempt_)
       fail(errc::busy, {"another process has published ", where(), " meanwhile"});
   }
@@ -362,11 +354,11 @@ class s3_publication final : public publication {
   }
   [[nodiscard]] std::unique_ptr<source> open(std::string_view file) const override {
     const auto name = sentence({where_, "/", file});
-    if (file == index_file) return std::make_unique<s3_text_source>(index_, name);
+    if (file == index_file) return std::make_unique<s3_source>(nullptr, name, index_->size(), name, index_);
     const auto& all = listed();
     const auto at = all.find(file);
     if (at == all.end()) fail(errc::not_found, {"there is no file ", name});
-    return std::make_unique<s3_source>(place_->client, at->second, name);
+    return std::make_unique<s3_source>(place_->client, at->second.key, at->second.bytes, name);
   }
 
  private:
