@@ -148,7 +148,10 @@ void s3_client::refuse(const call& what, const http_response& answer, const std:
   const auto code = answer.status == 404 && said.code != "NoSuchBucket" ? errc::not_found
                     : answer.status == 501                              ? errc::unsupported
                                                                         : errc::io;
-  fail(code, {"cannot ", what.action, " ", name_of(what.key), ": ", words, after});
+  auto about = what.key;
+  for (const auto& [name, value] : what.query)
+    if (name == "prefix") about = value;
+  fail(code, {"cannot ", what.action, " ", name_of(about), ": ", words, after});
 }
 
 bool s3_client::put(const std::string& key, std::span<const std::byte> bytes, const put_options& options) {
