@@ -433,8 +433,8 @@ def rule_snippets(root, files):
 
 def rule_reference(root, files):
     """docs/reference.md shows each public header, but for those in the list INNER of docs/site/stage.py; none is in both."""
-    shown = {name for row in re.findall(r"^\| (.+?) \|", text_of(root, "docs/reference.md"), re.M) for name in re.findall(r"`cairn/([a-z_/]+\.hpp)`", row)}
-    inner = set(re.findall(r'"([a-z_/]+\.hpp)"', text_of(root, "docs/site/stage.py").split("INNER = {")[1].split("\n}")[0]))
+    shown = {name for row in re.findall(r"^\| (.+?) \|", text_of(root, "docs/reference.md"), re.M) for name in re.findall(r"`cairn/([a-z0-9_/]+\.hpp)`", row)}
+    inner = set(re.findall(r'"([a-z0-9_/]+\.hpp)"', text_of(root, "docs/site/stage.py").split("INNER = {")[1].split("\n}")[0]))
     public = set(public_headers(root, files))
     for name in sorted(public - shown - inner):
         yield f"include/cairn/{name}: neither docs/reference.md nor INNER of docs/site/stage.py has this public header"

@@ -4,9 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "cairn/checkpointer.hpp"
 #include "catch.hpp"
 #include "s3/bucket.hpp"
 #include "store/contract.hpp"
+
+namespace {
+
+/// The page docs/s3.md shows it.
+[[maybe_unused]] void documented() {
+  // [s3]
+  cairn::checkpointer ckpt{cairn::stores::s3{"s3://bucket/runs/lenet"}, {.keep_last = 3}};
+  // [s3]
+}
+
+}  // namespace
 
 TEST_CASE("a bucket holds exactly what was committed and not removed") {
   sample::bucket bucket;
