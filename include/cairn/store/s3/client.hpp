@@ -99,15 +99,20 @@ class s3_client {
 
   /// The answer, with a status of 2xx or `passes`.
   http_response send(const call& what);
-  http_response try_once(const call& what, std::string_view digest, s3_credentials& by);
+  /// Who and what a request was signed for.
+  struct signed_for {
+    s3_credentials by{};
+    std::string region{};
+  };
+  http_response try_once(const call& what, std::string_view digest, signed_for& as);
   /// Corrects the region, the clock or the credentials as the server says. False if that was not why it refused.
-  bool correct(const http_response& answer, std::string_view code, const s3_credentials& by);
+  bool correct(const http_response& answer, std::string_view code, const signed_for& as);
   [[noreturn]] void refuse(const call& what, const http_response& answer, const std::string& after) const;
   object_list list_pages(const std::string& prefix, bool of_uploads);
 
   client_settings settings_;
   credential_cache credentials_;
-  std::atomic<bool> has_answered_{false};
+  std::atomic<bool> is_reached_{false};  // the last request was not given up
 
   mutable std::mutex mutex_;
   bucket_address address_;         // guarded by mutex_, as the next

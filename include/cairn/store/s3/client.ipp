@@ -61,23 +61,22 @@ std::string s3_client::name_of(std::string_view key) const {
   return sentence({"s3://", address_.bucket, "/", key});  // the bucket does not change
 }
 
-http_response s3_client::try_once(const call& what, std::string_view digest, s3_credentials& by) {
-  by = credentials_.get();
+http_response s3_client::try_once(const call& what, std::string_view digest, signed_for& as) {
+  as.by = credentials_.get();
   http_request request{.method = what.method,
                        .url = {},
                        .headers = what.headers,
                        .body = what.body,
                        .into = what.into,
                        .patience = what.patience};
-  std::string region;
   auto date = settings_.time.date();
   {
     const std::lock_guard guard(mutex_);
     request.url = address_.url(what.key, what.query);
-    region = address_.region;
+    as.region = address_.region;
     date += ahead_;
   }
-  sign(request, by, region, digest, date);
+  sign(request, as.by, as.region, digest, date);
   auto answer = settings_.send(request);
   if (answer.status / 100 != 2) return answer;
   if (!what.into.empty() && answer.status != 206)
@@ -92,17 +91,18 @@ http_response s3_client::send(const call& what) {
   const auto digest = sha256_hex(what.body);
   const auto begin = settings_.time.now();
   constexpr unsigned most_corrections = 4;
-  constexpr std::chrono::seconds at_first{30};  // a wrong address is not waited for
+  constexpr std::chrono::seconds at_first{30};  // a wrong address is not waited for, nor a server after an outage
   unsigned corrections = 0;
   for (unsigned tries = 0;; ++tries) {
-    s3_credentials by;
-    auto answer = try_once(what, digest, by);
-    if (answer.status != 0) has_answered_ = true;
-    const auto is_done = answer.status / 100 == 2;
+    signed_for as;
+    auto answer = try_once(what, digest, as);
     const server_error said(answer);
-    if (is_done && said.code.empty()) return answer;
-    if (answer.status == what.passes && answer.status != 0 && said.code != "NoSuchBucket") return answer;
-    if (corrections < most_corrections && correct(answer, said.code, by)) {
+    const bool passes = answer.status == what.passes && answer.status != 0 && said.code != "NoSuchBucket";
+    if (passes || (answer.status / 100 == 2 && said.code.empty())) {
+      is_reached_ = true;
+      return answer;
+    }
+    if (corrections < most_corrections && correct(answer, said.code, as)) {
       ++corrections;
       continue;
     }
@@ -111,32 +111,32 @@ http_response s3_client::send(const call& what) {
     pause = std::min<std::chrono::milliseconds>(pause, std::chrono::seconds(20));
     pause -= pause * static_cast<int>(random_number() % 500) / 1000;
     const auto most = what.limit.value_or(settings_.give_up_after);
-    const auto limit = has_answered_ ? most : std::min<std::chrono::milliseconds>(most, at_first);
+    const auto limit = is_reached_ ? most : std::min<std::chrono::milliseconds>(most, at_first);
     if (!is_passing(answer, said.code)) refuse(what, answer, "");
-    if (spent + pause > limit)
+    if (spent + pause > limit) {
+      is_reached_ = false;
       refuse(what, answer,
              sentence({"; tried ", tries + 1, " times in ",
                        std::chrono::duration_cast<std::chrono::seconds>(spent).count(), " s"}));
+    }
     settings_.time.pause(pause);
   }
 }
 
-bool s3_client::correct(const http_response& answer, std::string_view code, const s3_credentials& by) {
+bool s3_client::correct(const http_response& answer, std::string_view code, const signed_for& as) {
   if (code == "ExpiredToken" || code == "ExpiredTokenException" || code == "TokenRefreshRequired") {
-    credentials_.forget(by);
+    credentials_.forget(as.by);
     return true;
   }
   const std::lock_guard guard(mutex_);
   if (code == "RequestTimeTooSkewed") {
     const auto date = parse_date(answer.header("date"));
     if (!date) return false;
-    const auto ahead = std::chrono::duration_cast<std::chrono::seconds>(*date - settings_.time.date());
-    const bool is_new = ahead != ahead_;
-    ahead_ = ahead;
-    return is_new;
+    ahead_ = std::chrono::duration_cast<std::chrono::seconds>(*date - settings_.time.date());
+    return true;
   }
   const auto region = server_error(answer).region;
-  if (answer.status < 300 || answer.status > 400 || region.empty() || region == address_.region) return false;
+  if (answer.status < 300 || answer.status > 400 || region.empty() || region == as.region) return false;
   address_.region = region;
   return true;
 }
@@ -145,9 +145,9 @@ void s3_client::refuse(const call& what, const http_response& answer, const std:
   const server_error said(answer);
   const auto http = answer.status == 0 ? answer.failure : "HTTP " + std::to_string(answer.status);
   const auto words = said.code.empty() ? http : sentence({said.code, ": ", said.message, " (", http, ")"});
-  const auto code = answer.status == 404 && said.code != "NoSuchBucket" ? errc::not_found
-                    : answer.status == 501                              ? errc::unsupported
-                                                                        : errc::io;
+  const auto code = answer.status == 404 && what.method == "GET" && said.code != "NoSuchBucket" ? errc::not_found
+                    : answer.status == 501                                                      ? errc::unsupported
+                                                                                                : errc::io;
   auto about = what.key;
   for (const auto& [name, value] : what.query)
     if (name == "prefix") about = value;

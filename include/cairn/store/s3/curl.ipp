@@ -3,6 +3,7 @@
 #pragma once
 
 #include <curl/curl.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -99,6 +100,30 @@ struct curl_exchange {
   }
 };
 
+/// Keeps SIGPIPE from the calling thread, which libcrypto raises where a server has closed a connection.
+class without_sigpipe {
+ public:
+  without_sigpipe() {
+    sigset_t pending{};
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~without_sigpipe() {
+    constexpr timespec at_once{};
+    if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  without_sigpipe(const without_sigpipe&) = delete;
+  without_sigpipe& operator=(const without_sigpipe&) = delete;
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
+
 [[nodiscard]] inline http_response send_by_curl(CURL* curl, const http_request& request) {
   ::curl_easy_reset(curl);  // keeps the connections
   curl_exchange exchange{request, curl};
@@ -129,7 +154,7 @@ struct curl_exchange {
   set(CURLOPT_WRITEFUNCTION, &curl_exchange::on_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(&exchange));
   set(CURLOPT_ERRORBUFFER, failure.data());
-  set(CURLOPT_NOSIGNAL, 1L);
+  set(CURLOPT_NOSIGNAL, 1L);  // other threads run
   set(CURLOPT_PATH_AS_IS, 1L);
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));  // one connection a request
   set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -143,6 +168,7 @@ struct curl_exchange {
   if (!certificates.empty()) set(CURLOPT_CAINFO, certificates.c_str());
   if (request.url.starts_with("http://169.254.")) set(CURLOPT_NOPROXY, "*");  // of this machine
 
+  const without_sigpipe guard;
   const auto result = ::curl_easy_perform(curl);
   auto& answer = exchange.answer;
   if (result == CURLE_OK) {

@@ -183,6 +183,7 @@ class s3_owner {
         check();
       } catch (const error& failure) {  // else it is tried again
         if (failure.code() == errc::busy) return;
+      } catch (...) {
       }
       lock.lock();
     }

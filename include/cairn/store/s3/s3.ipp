@@ -29,6 +29,20 @@ namespace detail {
 
 inline constexpr std::string_view writing_file = "writing";
 
+/// What the key of a published index says.
+struct published_index {
+  std::string name{};
+  std::uint64_t number = 0;  ///< 0: it is the key of something else
+
+  /// `prefix`: of all of them.
+  published_index(std::string_view key, std::string_view prefix) {
+    const auto slash = key.rfind('/');
+    if (!key.starts_with(prefix) || slash < prefix.size()) return;
+    name = key.substr(prefix.size(), slash - prefix.size());
+    if (cairn::detail::is_checkpoint_name(name)) number = number_in(key, key.substr(0, slash + 1));
+  }
+};
+
 /// What a store and its copies share. Thread-safe.
 class s3_place {
  public:
@@ -69,18 +83,13 @@ class s3_place {
     if (held) held->check();
     return held;
   }
-  /// errc::busy if a copy of the store has the lock.
-  void lock(const std::function<std::shared_ptr<const s3_owner>()>& take) {
-    const std::lock_guard one(locking_);
-    if (const auto held = owner(); held && held->is_here())
-      fail(errc::busy, {"another object of this process saves to ", location});
-    const auto taken = take();
-    const std::lock_guard guard(mutex_);
-    owner_ = taken;
-  }
   [[nodiscard]] std::shared_ptr<const s3_owner> owner() const {
     const std::lock_guard guard(mutex_);
     return owner_.lock();
+  }
+  void set_owner(const std::shared_ptr<const s3_owner>& owner) {
+    const std::lock_guard guard(mutex_);
+    owner_ = owner;
   }
 
   /// errc::busy if a thread of this process writes a checkpoint of this name.
@@ -126,6 +135,7 @@ class s3_place {
   s3_keys keys;
   std::shared_ptr<s3_client> client;
   std::string location;
+  std::mutex locking;  // held while the lock is taken
 
  private:
   [[noreturn]] static void refuse(std::string_view url, std::string_view fault) {
@@ -133,7 +143,6 @@ class s3_place {
   }
 
   s3_options options_;
-  std::mutex locking_;
   mutable std::mutex mutex_;
   std::weak_ptr<const s3_owner> owner_;  // guarded by mutex_, as the next
   std::set<std::string> writing_;
@@ -166,14 +175,8 @@ void s3_place::remove_leftovers() const {
   const auto found = client->list(keys.prefix);
   for (const auto& each : found.all) {
     const std::string_view key = each.key;
-    if (key.starts_with(keys.published())) {
-      const auto slash = key.rfind('/');
-      if (slash < keys.published().size()) continue;
-      if (const auto number = number_in(key, key.substr(0, slash + 1)); number != 0)
-        published[std::string(key.substr(keys.published().size(), slash - keys.published().size()))].push_back(
-            {each.key, number});
-      continue;
-    }
+    if (const published_index of(key, keys.published()); of.number != 0)
+      published[of.name].push_back({each.key, of.number});
     attempt_key which(key, keys.prefix);
     const auto file = key.substr(key.rfind('/') + 1);
     if (which.id.empty() || !is_own(file)) continue;
@@ -397,20 +400,19 @@ s3::s3(std::string_view url, s3_options options, detail::s3_seams seams)
 std::string s3::location() const { return place_->location; }
 
 ownership s3::lock() {
-  ownership taken;
-  place_->lock([&] {
-    const auto& options = place_->options();
-    // In a forked child it is the parent's.
-    std::shared_ptr<const detail::s3_owner> owner(
-        new detail::s3_owner(place_->client, place_->keys, options.lease, options.job, options.conditional),
-        [](const detail::s3_owner* held) {
-          if (held->is_here()) delete held;
-        });
-    place_->remove_leftovers();
-    taken = owner;
-    return owner;
-  });
-  return taken;
+  const std::lock_guard one(place_->locking);
+  if (const auto held = place_->owner(); held && held->is_here())
+    fail(errc::busy, {"another object of this process saves to ", location()});
+  const auto& options = place_->options();
+  // In a forked child it is the parent's.
+  const std::shared_ptr<const detail::s3_owner> owner(
+      new detail::s3_owner(place_->client, place_->keys, options.lease, options.job, options.conditional),
+      [](const detail::s3_owner* held) {
+        if (held->is_here()) delete held;
+      });
+  place_->remove_leftovers();
+  place_->set_owner(owner);
+  return owner;
 }
 
 std::unique_ptr<transaction> s3::begin(std::string_view name) {
@@ -427,13 +429,8 @@ std::unique_ptr<transaction> s3::join(std::string_view name, std::string_view at
 std::vector<std::string> s3::list() const {
   const auto prefix = place_->keys.published();
   std::set<std::string> names;
-  for (const auto& each : place_->client->list(prefix).all) {
-    const auto slash = each.key.rfind('/');
-    if (slash < prefix.size()) continue;
-    auto name = each.key.substr(prefix.size(), slash - prefix.size());
-    const bool is_index = detail::number_in(each.key, each.key.substr(0, slash + 1)) != 0;
-    if (is_index && cairn::detail::is_checkpoint_name(name)) names.insert(std::move(name));
-  }
+  for (const auto& each : place_->client->list(prefix).all)
+    if (detail::published_index of(each.key, prefix); of.number != 0) names.insert(std::move(of.name));
   std::vector<std::string> sorted(names.begin(), names.end());
   cairn::detail::sort_items(sorted, checkpoint_before);
   return sorted;
