@@ -89,3 +89,45 @@ TEST_CASE("with faults a bucket still holds exactly what was committed and not r
   bucket.choose = random_faults(10, 7);
   contract::holds_what_was_committed(bucket.store());
 }
+
+TEST_CASE("a process that ends at any request leaves the newest checkpoint whole, and nothing for good") {
+  for (std::size_t end = 0;; ++end) {
+    CAPTURE(end);
+    sample::bucket bucket;
+    std::size_t count = 0;
+    bool is_dead = false;
+    std::uint64_t saved = 0;
+    {
+      cairn::checkpointer checkpoints(bucket.store(), {.keep_last = 2});
+      // What is sent after the end does not arrive.
+      bucket.choose = [&](const auto&) {
+        if (is_dead || count++ != end) return is_dead ? fault::lost : fault::none;
+        is_dead = true;
+        return end % 2 == 0 ? fault::lost_answer : fault::lost;
+      };
+      try {
+        for (std::uint64_t step = 1; step <= 4; ++step) {
+          checkpoints.save(trained(step), {.step = step});
+          saved = step;
+        }
+      } catch (const cairn::error& failure) {
+        CHECK(failure.code() == cairn::errc::io);
+      }
+    }
+    const bool was_alive = !is_dead;
+    bucket.choose = [](const auto&) { return fault::none; };
+    cairn::checkpointer checkpoints(bucket.store(), {.keep_last = 2});
+    trainer state;
+    const auto report = checkpoints.restore(state);
+    const auto found = report ? report->step : 0;
+    CHECK((found == saved || found == saved + 1));  // it may have ended before it knew
+    if (found > 0) CHECK(state == trained(found));
+    checkpoints.save(trained(9), {.step = 9});
+    bucket.pass(std::chrono::hours(1));
+    CHECK_NOTHROW(checkpoints.restore(state));
+    checkpoints = cairn::checkpointer(bucket.store(), {.keep_last = 2});
+    checkpoints.save(trained(10), {.step = 10});
+    CHECK(left_over(bucket, bucket.store().list()) == std::vector<std::string>());
+    if (was_alive) break;
+  }
+}
