@@ -131,3 +131,18 @@ TEST_CASE("a process that ends at any request leaves the newest checkpoint whole
     if (was_alive) break;
   }
 }
+
+TEST_CASE("a publication that succeeds without an answer keeps its files, though the save fails") {
+  sample::bucket bucket;
+  auto store = bucket.store({.give_up_after = std::chrono::seconds(10)});
+  cairn::checkpointer checkpoints(store);
+  checkpoints.save(trained(1), {.step = 1});
+  bucket.choose = [](const auto& what) {
+    return what.method == "PUT" && what.key.find("/published/") != std::string::npos ? fault::lost_answer : fault::none;
+  };
+  CHECK_THROWS_AS(checkpoints.save(trained(2), {.step = 2}), cairn::error);
+  bucket.choose = [](const auto&) { return fault::none; };
+  trainer state;
+  CHECK(cairn::checkpointer(store).restore(state)->step == 2);
+  CHECK(state == trained(2));
+}

@@ -276,8 +276,8 @@ class s3_transaction final : public transaction {
       prepare();
       require_files();
       if (owner_) owner_->check();
+      is_published_ = true;  // or may be, also if the answer is lost for good: then its files stay
       place_index();
-      is_published_ = true;
       if (owner_) check_after();
       client().remove(prefix() + std::string(writing_file));
       for (const auto& each : place_->generations(name_))
@@ -310,12 +310,13 @@ class s3_transaction final : public transaction {
       fail(errc::io, {"the bucket has lost ", client().name_of(missing.begin()->first), ", or a part of it"});
   }
   /// The object that publishes. errc::busy if another process has published the next generation meanwhile.
-  void place_index() const {
+  void place_index() {
     const auto key = published_key();
     if (client().put(key, index_, {.attempt = attempt_, .is_new = place_->options().conditional})) return;
     const auto there = client().get(key, "HEAD");  // ours, if the answer to it was lost
-    if (!there || there->attempt != attempt_)
-      fail(errc::busy, {"another process has published ", where(), " meanwhile"});
+    if (there && there->attempt == attempt_) return;
+    is_published_ = false;
+    fail(errc::busy, {"another process has published ", where(), " meanwhile"});
   }
   /// Takes the checkpoint back if the lock was lost: this process was stopped before it published.
   void check_after() {
