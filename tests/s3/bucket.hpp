@@ -259,7 +259,7 @@ class bucket {
       return refusal(403, "RequestTimeTooSkewed");
     if (what.header("x-amz-security-token") != token) return refusal(403, "ExpiredToken");
     if (!is_there) return refusal(404, "NoSuchBucket");
-    if (is_read_only && what.method != "GET" && what.method != "HEAD") return refusal(403, "AccessDenied");
+    if (is_read_only && what.method != "GET") return refusal(403, "AccessDenied");
     return {};
   }
 
@@ -278,14 +278,9 @@ class bucket {
       objects.erase(what.key);
       return {.status = 204};
     }
-    if (at == objects.end()) {
-      auto answer = refusal(404, "NoSuchKey");
-      if (what.method == "HEAD") answer.body.clear();
-      return answer;
-    }
+    if (at == objects.end()) return refusal(404, "NoSuchKey");
     http_response answer{.status = 200, .failure = {}, .body = at->second.bytes};
     if (!at->second.attempt.empty()) answer.headers["x-amz-meta-cairn-attempt"] = at->second.attempt;
-    if (what.method == "HEAD") answer.body.clear();
     if (const auto range = what.header("range"); !range.empty()) {
       const auto first = std::stoull(range.substr(6)), last = std::stoull(range.substr(range.find('-') + 1));
       if (first >= answer.body.size()) return refusal(416, "InvalidRange");

@@ -81,8 +81,8 @@ std::string answer(const std::string& status, const std::string& body, const std
 TEST_CASE("libcurl sends what is asked, and gives the whole answer") {
   const std::string body(3'000'000, 'b');
   server there({answer("200 OK", "", "ETag: \"tag\"\r\nX-Amz-Bucket-Region:  eu-west-1 \r\n"),
-                "HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 5\r\n\r\n",
-                answer("204 No Content", ""), answer("500 Internal", "<Error/>"), answer("200 OK", "")});
+                answer("404 Not Found", ""), answer("204 No Content", ""), answer("500 Internal", "<Error/>"),
+                answer("200 OK", "")});
   const auto send = detail::curl_transport();
   const auto put = send({.method = "PUT",
                          .url = there.url("/bucket/a/../b%20c?x=&y=1"),
@@ -92,7 +92,7 @@ TEST_CASE("libcurl sends what is asked, and gives the whole answer") {
   CHECK(put.header("etag") == "\"tag\"");
   CHECK(put.header("x-amz-bucket-region") == "eu-west-1");
   CHECK(put.header("none").empty());
-  CHECK(send({.method = "HEAD", .url = there.url("/a")}).status == 404);
+  CHECK(send({.method = "GET", .url = there.url("/missing")}).status == 404);
   CHECK(send({.method = "DELETE", .url = there.url("/a")}).status == 204);
   const auto post = send({.method = "POST", .url = there.url("/a?uploads=")});
   CHECK(post.status == 500);
@@ -104,7 +104,7 @@ TEST_CASE("libcurl sends what is asked, and gives the whole answer") {
   CHECK(first.find("\r\nx-one: 1\r\n") != std::string::npos);
   CHECK(first.find("Expect:") == std::string::npos);
   CHECK(first.ends_with("\r\n\r\n" + body));
-  CHECK(there.requests[1].starts_with("HEAD /a HTTP"));
+  CHECK(there.requests[1].starts_with("GET /missing HTTP"));
   CHECK(there.requests[2].starts_with("DELETE /a HTTP"));
   CHECK(there.requests[3].starts_with("POST /a?uploads= HTTP"));
   CHECK(there.requests[3].find("\r\nContent-Length: 0\r\n") != std::string::npos);

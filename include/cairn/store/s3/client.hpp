@@ -62,8 +62,13 @@ class s3_client {
   bool put(const std::string& key, std::string_view text, const put_options& options = {}) {
     return put(key, std::as_bytes(std::span(text)), options);
   }
-  /// nullopt: it is not there. With the method HEAD its text is not fetched.
-  [[nodiscard]] std::optional<stored_object> get(const std::string& key, const std::string& method = "GET");
+  /// nullopt: it is not there.
+  [[nodiscard]] std::optional<stored_object> get(const std::string& key) { return get(key, {}); }
+  /// As above, with no more than the first byte of an object that is not empty. Not by HEAD: an answer to that does not
+  /// say why it is refused.
+  [[nodiscard]] std::optional<stored_object> look_at(const std::string& key) {
+    return get(key, {{"range", "bytes=0-0"}});
+  }
   /// Fills the buffers, which have at least one byte, with those of an object from `offset` on.
   void get_range(const std::string& key, std::uint64_t offset, std::span<const std::span<std::byte>> into);
   /// Also if it is not there.
@@ -97,6 +102,7 @@ class s3_client {
     std::optional<std::chrono::milliseconds> limit{};
   };
 
+  std::optional<stored_object> get(const std::string& key, http_fields headers);
   /// The answer, with a status of 2xx or `passes`.
   http_response send(const call& what);
   /// Who and what a request was signed for.

@@ -168,8 +168,8 @@ bool s3_client::put(const std::string& key, std::span<const std::byte> bytes, co
              .status != 412;
 }
 
-std::optional<stored_object> s3_client::get(const std::string& key, const std::string& method) {
-  auto answer = send({.method = method, .key = key, .action = "read", .passes = 404});
+std::optional<stored_object> s3_client::get(const std::string& key, http_fields headers) {
+  auto answer = send({.method = "GET", .key = key, .action = "read", .headers = std::move(headers), .passes = 404});
   if (answer.status == 404) return std::nullopt;
   return stored_object{std::move(answer.body), std::string(answer.header("x-amz-meta-cairn-attempt"))};
 }

@@ -142,7 +142,6 @@ class without_sigpipe {
   set(CURLOPT_URL, request.url.c_str());
   set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
   set(CURLOPT_HTTPHEADER, headers.get());
-  if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);
   if (request.method == "PUT" || request.method == "POST") {
     set(CURLOPT_UPLOAD, 1L);
     set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));

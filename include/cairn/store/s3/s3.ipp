@@ -118,7 +118,7 @@ class s3_place {
 
   /// Removes a publication, and then its files.
   void unpublish(std::string_view name, const generation_key& which) const {
-    const auto about = client->get(which.key, "HEAD");
+    const auto about = client->look_at(which.key);
     client->remove(which.key);
     if (about && !about->attempt.empty()) remove_attempt(keys.attempt(name, about->attempt));
   }
@@ -195,7 +195,7 @@ void s3_place::remove_leftovers() const {
     std::set<std::string> in_use;
     if (!is_clear && of_name != published.end())
       for (const auto& each : of_name->second)
-        if (const auto about = client->get(each.key, "HEAD")) in_use.insert(about->attempt);
+        if (const auto about = client->look_at(each.key)) in_use.insert(about->attempt);
     for (; at != end; ++at) {
       const auto prefix = keys.attempt(at->first.name, at->first.id);
       if (is_clear || !is_old(at->second.changed)) continue;
@@ -297,7 +297,7 @@ class s3_transaction final : public transaction {
   void require_attempt() const {
     const auto marker = prefix() + std::string(writing_file);
     const bool is_one = attempt_of(sentence({name_, ".", attempt_})) == attempt_;
-    if (!is_one || !client().get(marker, "HEAD"))
+    if (!is_one || !client().look_at(marker))
       fail(errc::not_found, {"nobody is saving to ", where(), " as attempt ", attempt_});
   }
   /// errc::io unless the bucket has all files as they were written.
@@ -313,7 +313,7 @@ class s3_transaction final : public transaction {
   void place_index() {
     const auto key = published_key();
     if (client().put(key, index_, {.attempt = attempt_, .is_new = place_->options().conditional})) return;
-    const auto there = client().get(key, "HEAD");  // ours, if the answer to it was lost
+    const auto there = client().look_at(key);  // ours, if the answer to it was lost
     if (there && there->attempt == attempt_) return;
     is_published_ = false;
     fail(errc::busy, {"another process has published ", where(), " meanwhile"});
