@@ -161,7 +161,7 @@ TEST_CASE("a server that does not answer is given up: soon at first, and later a
   const auto list = [&] { failure = failure_of([&] { static_cast<void>(store.list()); }); };
   const auto first = seconds_of(bucket, list);
   CHECK(failure.code == errc::io);
-  CHECK(failure.says("cannot list s3://bucket/runs/a/published/: the request is lost; tried "));
+  CHECK(failure.says("cannot list s3://bucket/runs/a/: the request is lost; tried "));
   CHECK(first > 5);
   CHECK(first < 31);
   bucket.choose = [](const auto&) { return fault::none; };
@@ -237,14 +237,36 @@ TEST_CASE("a file has at most 10,000 parts") {
 
 TEST_CASE("lists of any length are read page by page") {
   sample::bucket bucket;
-  for (int i = 0; i < 1001; ++i)
-    bucket.objects["runs/a/published/" + cairn::detail::checkpoint_name(static_cast<std::uint64_t>(i)) +
-                   "/0000000001"] = {"index", "0123456789abcdef01234567"};
+  for (std::uint64_t i = 0; i < 1001; ++i) {
+    const auto name = cairn::detail::checkpoint_name(i);
+    bucket.objects["runs/a/published/" + name + "/0000000001"] = {"index", "0123456789abcdef01234567"};
+    bucket.objects["runs/a/" + name + ".0123456789abcdef01234567/index.json"] = {"index", ""};
+  }
   const auto store = bucket.store();
   CHECK(store.list().size() == 1001);
-  CHECK(bucket.log.size() == 2);
+  CHECK(bucket.log.size() == 3);
   bucket.page = 7;
   CHECK(store.list().size() == 1001);
+}
+
+TEST_CASE("a publication that comes when its checkpoint has been removed is not there") {
+  sample::bucket bucket;
+  cairn::any_store store = bucket.store();
+  save(store, "1");
+  const auto late = *bucket.objects.find("runs/a/published/a/0000000001");
+  store.remove("a");
+  bucket.objects.insert(late);
+  CHECK(store.list().empty());
+  SECTION("it is removed when it is old") {
+    bucket.pass(std::chrono::hours(1));
+    static_cast<void>(store.lock());
+    CHECK(bucket.keys().size() == 1);
+  }
+  SECTION("it is replaced") {
+    save(store, "2");
+    CHECK(store.list() == std::vector<std::string>{"a"});
+    CHECK(sample::get(store, "a", cairn::detail::shard_file(0, 1)) == "2");
+  }
 }
 
 TEST_CASE("keys of others below the prefix stay, and are not taken for checkpoints") {

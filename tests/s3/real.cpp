@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Against a real server: CAIRN_S3_ENDPOINT, CAIRN_S3_BUCKET, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say which, and
-// the tests are run with [real]. Each uses a prefix of its own, and leaves nothing below it.
+// the tests are run with [real]. CAIRN_S3_FAULTS is set if a proxy loses and repeats requests. Each uses a prefix of its own, and leaves nothing below it.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -51,8 +51,11 @@ struct place {
     return all;
   }
   ~place() {
-    for (const auto& each : client.list(name + "/").all) client.remove(each.key);
-    for (const auto& each : client.list_uploads(name + "/").all) client.abort_upload(each.key, each.upload);
+    try {
+      for (const auto& each : client.list(name + "/").all) client.remove(each.key);
+      for (const auto& each : client.list_uploads(name + "/").all) client.abort_upload(each.key, each.upload);
+    } catch (const cairn::error&) {  // the test has said so
+    }
   }
 };
 
@@ -69,7 +72,8 @@ TEST_CASE("a server: checkpoints are saved, kept and restored", "[.][real]") {
   cairn::checkpointer checkpoints(where.store(), {.keep_last = 3});
   REQUIRE(checkpoints.restore(state)->step == 8);
   CHECK(state == trained(8));
-  CHECK(where.keys().size() == 10);  // three indexes that publish, three checkpoints of two files, and the owner
+  // Three indexes that publish, three checkpoints of two files, and the owner. Requests that come late leave something.
+  if (std::getenv("CAIRN_S3_FAULTS") == nullptr) CHECK(where.keys().size() == 10);
 }
 
 TEST_CASE("a server: files in parts, which come in any order", "[.][real]") {
@@ -126,8 +130,11 @@ TEST_CASE("a server: names of all kinds, and more than a page of them", "[.][rea
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {
       for (int number = next++; number < 1001; number = next++)
-        where.client.put(where.name + "/published/step-" + std::to_string(100000000 + number) + "/0000000001", "x",
-                         {.attempt = "x"});
+        for (const auto* each : {"published/step-@/0000000001", "step-@.0123456789abcdef01234567/index.json"}) {
+          std::string key = each;
+          key.replace(key.find('@'), 1, std::to_string(100'000'000 + number));
+          where.client.put(where.name + "/" + key, "x", {.attempt = "0123456789abcdef01234567"});
+        }
     });
   for (auto& each : threads) each.join();
   CHECK(store.list().size() == 1008);

@@ -76,7 +76,7 @@ class s3_client {
   /// All whose keys begin with `prefix`.
   [[nodiscard]] object_list list(const std::string& prefix);
 
-  /// Begins an upload in parts; returns its id. If an answer was lost, another one has been begun, which gets no parts.
+  /// Begins an upload in parts; returns its id. Where an answer was lost, the server has begun another one, too.
   [[nodiscard]] std::string begin_upload(const std::string& key);
   /// Part `number`, from 1 on. Returns its ETag.
   [[nodiscard]] std::string put_part(const std::string& key, const std::string& upload, std::size_t number,

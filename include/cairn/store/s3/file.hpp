@@ -74,13 +74,13 @@ class s3_sink final : public sink {
       std::vector<std::string> tags;
       for (const auto& each : parts_) tags.push_back(each.tag);
       client_->complete_upload(key_, upload_, tags, bytes_);
-      upload_.clear();
+      end_uploads();
     }
   }
   /// Takes away what is in the bucket. Does not throw.
   void give_up() noexcept {
     try {
-      if (!upload_.empty()) client_->abort_upload(key_, upload_);
+      if (!upload_.empty()) end_uploads();
       client_->remove(key_);
     } catch (...) {  // the next owner removes it
     }
@@ -133,6 +133,11 @@ class s3_sink final : public sink {
       client_->put(key_, bytes);
     else
       parts_[number].tag = client_->put_part(key_, upload_, number + 1, bytes);
+  }
+  /// Also those that were begun by a request whose answer was lost.
+  void end_uploads() {
+    for (const auto& each : client_->list_uploads(key_).all) client_->abort_upload(each.key, each.upload);
+    upload_.clear();
   }
   void is_sent(part& which, bool successfully) {
     {

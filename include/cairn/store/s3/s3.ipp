@@ -43,6 +43,19 @@ struct published_index {
   }
 };
 
+/// A published index.
+struct generation_key {
+  std::string key;
+  std::uint64_t number;
+  system_time changed;
+};
+
+/// What is below a prefix of a checkpoint: its publications, ascending, and when each of its attempts has changed.
+struct s3_checkpoint {
+  std::vector<generation_key> published{};
+  std::map<std::string, system_time> attempts{};
+};
+
 /// What a store and its copies share. Thread-safe.
 class s3_place {
  public:
@@ -102,17 +115,13 @@ class s3_place {
     writing_.erase(name);
   }
 
-  /// A published index: its key, and its number.
-  struct generation_key {
-    std::string key;
-    std::uint64_t number;
-  };
   /// Of a checkpoint, ascending.
   [[nodiscard]] std::vector<generation_key> generations(std::string_view name) const {
     const auto prefix = keys.published(name);
     std::vector<generation_key> found;
     for (const auto& each : client->list(prefix).all)
-      if (const auto number = number_in(each.key, prefix); number != 0) found.push_back({each.key, number});
+      if (const auto number = number_in(each.key, prefix); number != 0)
+        found.push_back({each.key, number, each.changed});
     return found;
   }
 
@@ -130,6 +139,10 @@ class s3_place {
   }
   [[nodiscard]] static bool is_own(std::string_view file) { return file == writing_file || is_own_file(file); }
 
+  /// All checkpoints by name, also parts of some, and the date of the server.
+  [[nodiscard]] std::map<std::string, s3_checkpoint> scan(system_time& date) const;
+  /// Removes what has not changed for 10 leases by the server's clock: attempts that are not published, publications
+  /// without files, and uploads.
   void remove_leftovers() const;
 
   s3_keys keys;
@@ -161,49 +174,40 @@ struct attempt_key {
     name = directory.substr(0, directory.size() - attempt.size() - 1);
     id = attempt;
   }
-  friend auto operator<=>(const attempt_key&, const attempt_key&) = default;
 };
 
-/// Attempts that are not published, and uploads, which have not changed for 10 leases by the server's clock.
-void s3_place::remove_leftovers() const {
-  struct attempt_about {
-    system_time changed{};
-    bool has_index = false;
-  };
-  std::map<attempt_key, attempt_about> attempts;  // by name, so that those of one lie together
-  std::map<std::string, std::vector<generation_key>> published;
-  const auto found = client->list(keys.prefix);
-  for (const auto& each : found.all) {
+std::map<std::string, s3_checkpoint> s3_place::scan(system_time& date) const {
+  std::map<std::string, s3_checkpoint> found;
+  const auto all = client->list(keys.prefix);
+  for (const auto& each : all.all) {
     const std::string_view key = each.key;
     if (const published_index of(key, keys.published()); of.number != 0)
-      published[of.name].push_back({each.key, of.number});
-    attempt_key which(key, keys.prefix);
-    const auto file = key.substr(key.rfind('/') + 1);
-    if (which.id.empty() || !is_own(file)) continue;
-    auto& about = attempts[std::move(which)];
-    about.changed = std::max(about.changed, each.changed);
-    about.has_index = about.has_index || file == index_file;
-  }
-  const auto is_old = [&](system_time changed) { return found.date - changed >= 10 * options_.lease; };
-  for (auto at = attempts.begin(); at != attempts.end();) {
-    const auto& name = at->first.name;
-    const auto end = std::find_if(at, attempts.end(), [&](const auto& each) { return each.first.name != name; });
-    const auto of_name = published.find(name);
-    // One publication and one attempt with an index belong together: no request.
-    const bool is_clear =
-        of_name != published.end() && of_name->second.size() == 1 && std::next(at) == end && at->second.has_index;
-    std::set<std::string> in_use;
-    if (!is_clear && of_name != published.end())
-      for (const auto& each : of_name->second)
-        if (const auto about = client->look_at(each.key)) in_use.insert(about->attempt);
-    for (; at != end; ++at) {
-      const auto prefix = keys.attempt(at->first.name, at->first.id);
-      if (is_clear || !is_old(at->second.changed)) continue;
-      if (in_use.contains(at->first.id))
-        client->remove(prefix + std::string(writing_file));
-      else
-        remove_attempt(prefix);
+      found[of.name].published.push_back({each.key, of.number, each.changed});
+    if (const attempt_key of(key, keys.prefix); !of.id.empty() && is_own(key.substr(key.rfind('/') + 1))) {
+      auto& changed = found[of.name].attempts[of.id];
+      changed = std::max(changed, each.changed);
     }
+  }
+  date = all.date;
+  return found;
+}
+
+void s3_place::remove_leftovers() const {
+  system_time now;
+  const auto found = scan(now);
+  const auto is_old = [&](system_time changed) { return now - changed >= 10 * options_.lease; };
+  for (const auto& [name, of] : found) {
+    if (of.published.size() == 1 && of.attempts.size() == 1) continue;  // they belong together
+    std::set<std::string> in_use;
+    for (const auto& each : of.published) {
+      const auto about = client->look_at(each.key);
+      if (!about) continue;
+      in_use.insert(about->attempt);
+      // The request that has made it came when the checkpoint had been removed.
+      if (!of.attempts.contains(about->attempt) && is_old(each.changed)) client->remove(each.key);
+    }
+    for (const auto& [id, changed] : of.attempts)
+      if (is_old(changed) && !in_use.contains(id)) remove_attempt(keys.attempt(name, id));
   }
   for (const auto& each : client->list_uploads(keys.prefix).all)
     if (is_old(each.changed) && !attempt_key(each.key, keys.prefix).id.empty())
@@ -428,13 +432,12 @@ std::unique_ptr<transaction> s3::join(std::string_view name, std::string_view at
 }
 
 std::vector<std::string> s3::list() const {
-  const auto prefix = place_->keys.published();
-  std::set<std::string> names;
-  for (const auto& each : place_->client->list(prefix).all)
-    if (detail::published_index of(each.key, prefix); of.number != 0) names.insert(std::move(of.name));
-  std::vector<std::string> sorted(names.begin(), names.end());
-  cairn::detail::sort_items(sorted, checkpoint_before);
-  return sorted;
+  detail::system_time now;
+  std::vector<std::string> names;
+  for (const auto& [name, of] : place_->scan(now))
+    if (!of.published.empty() && !of.attempts.empty()) names.push_back(name);
+  cairn::detail::sort_items(names, checkpoint_before);
+  return names;
 }
 
 std::shared_ptr<const publication> s3::open(std::string_view name) const {
