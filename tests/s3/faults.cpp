@@ -9,6 +9,7 @@
 #include "cairn/s3.hpp"
 #include "catch.hpp"
 #include "s3/bucket.hpp"
+#include "ranks.hpp"
 #include "store/contract.hpp"
 #include "trainer.hpp"
 
@@ -145,4 +146,33 @@ TEST_CASE("a publication that succeeds without an answer keeps its files, though
   trainer state;
   CHECK(cairn::checkpointer(store).restore(state)->step == 2);
   CHECK(state == trained(2));
+}
+
+TEST_CASE("ranks of a group, each with a store of its own, save and restore together, with faults and other numbers") {
+  sample::bucket bucket;
+  bucket.choose = random_faults(5, 11);
+  std::uint64_t saved = 0;
+  for (const unsigned ranks : {1U, 3U, 2U, 4U}) {
+    CAPTURE(ranks);
+    const auto last = saved + 4;
+    const auto thrown = at_each(ranks, [&](cairn::groups::threads group) {
+      auto options = quick();
+      options.keep_last = 2;
+      cairn::checkpointer checkpoints(bucket.store(), options, group);
+      trainer state;
+      const auto report = checkpoints.restore(state);
+      require((report ? report->step : 0) == saved, "another step");
+      require(saved == 0 || state == trained(saved, 1000), "another state");
+      for (auto step = saved + 1; step <= last; ++step) checkpoints.save(trained(step, 1000), {.step = step});
+    });
+    CHECK(common(thrown).empty());
+    saved = last;
+  }
+  bucket.deliver_late();
+  bucket.choose = [](const auto&) { return fault::none; };
+  bucket.pass(std::chrono::hours(1));
+  auto store = bucket.store();
+  static_cast<void>(store.lock());
+  CHECK(left_over(bucket, store.list()) == std::vector<std::string>());
+  CHECK(store.list().size() == 2);
 }

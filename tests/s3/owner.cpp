@@ -248,6 +248,7 @@ TEST_CASE("an owner that was stopped at any request, and goes on, neither publis
       owned.reset();
       taken.reset();
       CHECK(owners(bucket) == std::vector<std::string>{"runs/a/owners/0000000002"});
+      CHECK(bucket.keys().size() == 1 + names.size() * 3);
       bucket.pass(std::chrono::hours(1));
       static_cast<void>(bucket.store().lock());
       CHECK(bucket.keys().size() == 1 + names.size() * 3);
