@@ -22,15 +22,14 @@ class curl_handles {
 
   curl_handles() { static const auto started [[maybe_unused]] = ::curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-  /// One that no other thread uses. In a forked child those of the parent, whose connections it must not use or close,
-  /// are left as they are.
+  ~curl_handles() { leave_those_of_parent(); }
+  curl_handles(const curl_handles&) = delete;
+  curl_handles& operator=(const curl_handles&) = delete;
+
+  /// One that no other thread uses.
   [[nodiscard]] handle take() {
     const std::lock_guard guard(mutex_);
-    if (!process_.is_here()) {
-      for (auto& each : free_) static_cast<void>(each.release());
-      free_.clear();
-      process_ = {};
-    }
+    leave_those_of_parent();
     if (free_.empty()) return {::curl_easy_init(), &::curl_easy_cleanup};
     auto taken = std::move(free_.back());
     free_.pop_back();
@@ -42,6 +41,14 @@ class curl_handles {
   }
 
  private:
+  /// A forked child must neither use nor close the connections of its parent.
+  void leave_those_of_parent() {
+    if (process_.is_here()) return;
+    for (auto& each : free_) static_cast<void>(each.release());
+    free_.clear();
+    process_ = {};
+  }
+
   std::mutex mutex_;
   std::vector<handle> free_;  // guarded by mutex_, as the next
   cairn::detail::owner_process process_;
@@ -74,8 +81,7 @@ struct curl_exchange {
     long status = 0;
     ::curl_easy_getinfo(self.curl, CURLINFO_RESPONSE_CODE, &status);
     if (status != 206 || self.request.into.empty()) {
-      self.answer.body.append(bytes, count);
-      return count;
+      return self.append(std::string_view(bytes, count));
     }
     for (std::size_t done = 0; done < count;) {
       if (self.buffer == self.request.into.size()) return done;  // more than was asked for: a failure
@@ -88,6 +94,18 @@ struct curl_exchange {
       if (now == left.size()) ++self.buffer, self.at = 0;
     }
     return count;
+  }
+
+  /// 0, which is a failure, if there is too much or no memory: no exception goes through libcurl.
+  std::size_t append(std::string_view bytes) noexcept {
+    constexpr std::size_t most = std::size_t{1} << 30U;
+    try {
+      if (bytes.size() > most - answer.body.size()) return 0;
+      answer.body += bytes;
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
+    return bytes.size();
   }
 
   static std::size_t on_send(char* to_send, std::size_t, std::size_t room, void* from) {

@@ -40,7 +40,7 @@ struct http_request {
   http_fields headers{};
   std::span<const std::byte> body{};
   std::span<const std::span<std::byte>> into{};  ///< take the body of an answer with status 206
-  std::chrono::seconds patience{30};             ///< given up when it was slower than 1 KiB/s for so long
+  std::chrono::seconds patience{30};             ///< with less than 1 KiB/s; below 10 s, 1 s to connect
 };
 
 struct http_response {
