@@ -41,6 +41,7 @@ enum class fault {
   cut,             ///< the answer to a GET ends early
   internal_error,  ///< 500, without effect
   failed_after,    ///< 500, after the effect
+  conflict,        ///< 409
   slow_down,       ///< 503
   error_in_200,    ///< 200 with an error, without effect
   expired_token,   ///< 403
@@ -72,6 +73,7 @@ class bucket {
     std::string key;
     std::map<std::size_t, std::string> parts{};
     system_time begun{};
+    std::map<std::string, std::string> headers{};
   };
 
   std::map<std::string, object> objects;
@@ -194,6 +196,8 @@ class bucket {
         return refusal(500, "InternalError");
       case fault::internal_error:
         return refusal(500, "InternalError");
+      case fault::conflict:
+        return refusal(409, "ConditionalRequestConflict");
       case fault::slow_down:
         return refusal(503, "SlowDown");
       case fault::error_in_200:
@@ -332,7 +336,7 @@ class bucket {
   http_response begin_upload(const arrived& what) {
     if (!has_multipart) return refusal(501, "NotImplemented");
     const auto id = "upload-" + std::to_string(++ids_);
-    uploads[id] = {what.key, {}, now()};
+    uploads[id] = {what.key, {}, now(), what.headers};
     return {.status = 200,
             .failure = {},
             .body = "<InitiateMultipartUploadResult><UploadId>" + id + "</UploadId></InitiateMultipartUploadResult>"};
@@ -355,7 +359,7 @@ class bucket {
       if (number < at->second.parts.size() && bytes.size() < (5U << 20U)) return refusal(400, "EntityTooSmall");
       whole += bytes;
     }
-    objects[what.key] = {whole, "", now(), what.headers};
+    objects[what.key] = {whole, "", now(), at->second.headers};
     uploads.erase(at);
     return {.status = 200, .failure = {}, .body = "<CompleteMultipartUploadResult/>"};
   }

@@ -80,7 +80,8 @@ std::string answer(const std::string& status, const std::string& body, const std
 
 TEST_CASE("libcurl sends what is asked, and gives the whole answer") {
   const std::string body(3'000'000, 'b');
-  server there({answer("200 OK", "", "ETag: \"tag\"\r\nX-Amz-Bucket-Region:  eu-west-1 \r\n"),
+  server there({"HTTP/1.1 103 Early Hints\r\nNone: 1\r\n\r\n" +
+                    answer("200 OK", "", "ETag: \"tag\"\r\nX-Amz-Bucket-Region:  eu-west-1 \r\n"),
                 answer("404 Not Found", ""), answer("204 No Content", ""), answer("500 Internal", "<Error/>"),
                 answer("200 OK", "")});
   const auto send = detail::curl_transport();

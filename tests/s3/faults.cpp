@@ -23,9 +23,9 @@ namespace {
 std::function<fault(const sample::arrived&)> random_faults(unsigned percent, std::uint64_t seed) {
   auto random = std::make_shared<std::mt19937_64>(seed);
   return [random, percent](const sample::arrived& what) {
-    constexpr fault all[] = {fault::lost,         fault::lost_answer,    fault::twice,     fault::late,
-                             fault::cut,          fault::internal_error, fault::slow_down, fault::failed_after,
-                             fault::error_in_200, fault::expired_token};
+    constexpr fault all[] = {fault::lost,         fault::lost_answer,  fault::twice,          fault::late,
+                             fault::cut,          fault::conflict,     fault::internal_error, fault::slow_down,
+                             fault::failed_after, fault::error_in_200, fault::expired_token};
     if ((*random)() % 100 >= percent) return fault::none;
     const auto which = all[(*random)() % std::size(all)];
     // Servers answer 200 before they know only where they join parts.

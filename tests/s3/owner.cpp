@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/store/s3/owner.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -173,12 +174,28 @@ TEST_CASE("a server without conditions needs an agreement") {
 
 TEST_CASE("who begins to save the same checkpoint without a lock publishes first, or not at all") {
   sample::bucket bucket;
-  const auto first = written(bucket.store(), "1"), second = written(bucket.store(), "2");
+  auto first = written(bucket.store(), "1"), second = written(bucket.store(), "2");
   second->publish();
   const auto failure = failure_of([&] { first->publish(); });
   CHECK(failure.code == errc::busy);
   CHECK(failure.says("s3://bucket/runs/a/a"));
   CHECK(sample::get(bucket.store(), "a", "index.json") == "2");
+  first.reset();
+  CHECK(bucket.keys().size() == 3);
+}
+
+TEST_CASE("an owner whose object is deleted has lost the lock") {
+  sample::bucket bucket;
+  cairn::any_store store = bucket.store();
+  static_cast<void>(store.lock());
+  const auto owned = store.lock();
+  bucket.objects["runs/a/owners/0000000001"] = bucket.objects.at("runs/a/owners/0000000002");
+  bucket.objects.erase("runs/a/owners/0000000002");
+  CHECK(failure_of([&] { static_cast<void>(store.begin("a")); }).code == errc::busy);
+  bucket.objects.clear();
+  const auto failure = failure_of([&] { static_cast<void>(store.begin("a")); });
+  CHECK(failure.code == errc::busy);
+  CHECK(failure.says("another process has taken over s3://bucket/runs/a"));
 }
 
 TEST_CASE("a publication whose answer is lost is done") {
@@ -216,8 +233,11 @@ TEST_CASE("an owner that was stopped at any request, and goes on, neither publis
       auto owned = store.lock();
       std::size_t count = 0;
       const auto self = std::this_thread::get_id();
-      bucket.before = [&](const auto&) {
-        if (std::this_thread::get_id() != self || ++count != stop) return;
+      bool is_placing = false;
+      bucket.before = [&](const auto& what) {
+        if (std::this_thread::get_id() != self) return;
+        is_placing = is_placing || (what.method == "PUT" && what.key == index_key);
+        if (++count != stop) return;
         const auto keep = std::exchange(bucket.before, [](const auto&) {});
         take_over();
       };
@@ -235,6 +255,8 @@ TEST_CASE("an owner that was stopped at any request, and goes on, neither publis
         break;
       }
       if (second == then::saves) stored = "second";
+      if (second == then::nothing && !failure.sentence.empty() && !is_placing)
+        CHECK(std::count(bucket.log.begin(), bucket.log.end(), "PUT " + index_key) == 0);
       CHECK(failure_of([&] { static_cast<void>(store.begin("b")); }).code == errc::busy);
       CHECK(failure_of([&] { store.remove("a"); }).code == errc::busy);
       const auto names = other->list();

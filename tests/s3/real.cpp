@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Against a real server: CAIRN_S3_ENDPOINT, CAIRN_S3_BUCKET, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY say which, and
-// the tests are run with [real]. CAIRN_S3_FAULTS is set if a proxy loses and repeats requests. Each test uses a prefix of
-// its own, and leaves nothing below it.
+// the tests are run with [real]. CAIRN_S3_FAULTS is set if a proxy loses and repeats requests. Each test uses a prefix
+// of its own, and leaves nothing below it.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>

@@ -183,7 +183,7 @@ std::map<std::string, s3_checkpoint> s3_place::scan(system_time& date) const {
     const std::string_view key = each.key;
     if (const published_index of(key, keys.published()); of.number != 0)
       found[of.name].published.push_back({each.key, of.number, each.changed});
-    if (const attempt_key of(key, keys.prefix); !of.id.empty() && is_own(key.substr(key.rfind('/') + 1))) {
+    if (const attempt_key of(key, keys.prefix); !of.id.empty()) {
       auto& changed = found[of.name].attempts[of.id];
       changed = std::max(changed, each.changed);
     }
