@@ -161,7 +161,7 @@ TEST_CASE("credentials are used until 5 minutes before they expire, or until the
   CHECK(asked() == 2);
   all.now -= std::chrono::minutes(50);
   CHECK(asked() == 2);
-  cache.forget({"others", "x", "", {}});
+  cache.forget({"others", "x", "token", {}});
   CHECK(asked() == 2);
   cache.forget(cache.get());
   CHECK(asked() == 3);
