@@ -354,6 +354,10 @@ TEST_CASE("a publication without its metadata is damaged, and can be removed") {
   cairn::any_store store = bucket.store();
   save(store, "1");
   bucket.objects.at("runs/a/published/a/0000000001").attempt.clear();
+  bucket.objects["runs/a/a.0123456789abcdef01234567/index.json"] = {"left", "", bucket.time().date()};
+  bucket.pass(std::chrono::hours(1));
+  static_cast<void>(store.lock());
+  CHECK(bucket.keys().size() == 5);  // with the owner: nobody knows which files belong to it
   const auto failure = failure_of([&] { static_cast<void>(store.open("a")); });
   CHECK(failure.code == errc::corrupt);
   CHECK(failure.says("s3://bucket/runs/a/published/a/0000000001"));

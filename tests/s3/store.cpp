@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/s3.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/load.hpp"
 #include "catch.hpp"
 #include "s3/bucket.hpp"
 #include "store/contract.hpp"
+#include "trainer.hpp"
 
 namespace {
 
@@ -24,6 +27,23 @@ TEST_CASE("a bucket holds exactly what was committed and not removed") {
   sample::bucket bucket;
   contract::holds_what_was_committed(bucket.store());
   CHECK(bucket.uploads.empty());
+}
+
+TEST_CASE("the files of a checkpoint, downloaded, are one in a directory") {
+  sample::bucket bucket;
+  cairn::checkpointer(bucket.store()).save(tests::trained(7), {.step = 7});
+  const sample::scratch scratch;
+  std::string directory;
+  for (const auto& [key, object] : bucket.objects) {
+    if (!key.starts_with("runs/a/step-000000007.")) continue;
+    const auto file = scratch.path(key.substr(7));
+    directory = file.substr(0, file.rfind('/'));
+    std::filesystem::create_directories(directory);
+    sample::spill(file, object.bytes);
+  }
+  tests::trainer state;
+  cairn::load(directory, state);
+  CHECK(state == tests::trained(7));
 }
 
 TEST_CASE("a bucket keeps the contract of a store") {

@@ -198,16 +198,17 @@ void s3_place::remove_leftovers() const {
   const auto is_old = [&](system_time changed) { return now - changed >= 10 * options_.lease; };
   for (const auto& [name, of] : found) {
     if (of.published.size() == 1 && of.attempts.size() == 1) continue;  // they belong together
-    std::set<std::string> in_use;
+    std::set<std::string> in_use;                                       // with an empty one it is not known which
     for (const auto& each : of.published) {
       const auto about = client->look_at(each.key);
       if (!about) continue;
       in_use.insert(about->attempt);
       // The request that has made it came when the checkpoint had been removed.
-      if (!of.attempts.contains(about->attempt) && is_old(each.changed)) client->remove(each.key);
+      if (!about->attempt.empty() && !of.attempts.contains(about->attempt) && is_old(each.changed))
+        client->remove(each.key);
     }
     for (const auto& [id, changed] : of.attempts)
-      if (is_old(changed) && !in_use.contains(id)) remove_attempt(keys.attempt(name, id));
+      if (is_old(changed) && !in_use.contains(id) && !in_use.contains("")) remove_attempt(keys.attempt(name, id));
   }
   for (const auto& each : client->list_uploads(keys.prefix).all)
     if (is_old(each.changed) && !attempt_key(each.key, keys.prefix).id.empty())
