@@ -63,6 +63,7 @@ TEST_CASE("any fault of any one request of a save, of a restore and of a removal
       auto owned = store.lock();
       sample::put(store, "a", {{cairn::detail::shard_file(0, 1), text}, {"index.json", "index"}});
       CHECK(store.list() == std::vector<std::string>{"a"});
+      if (which != fault::late) CHECK(bucket.uploads.empty());
       const bool is_same = sample::get(store, "a", cairn::detail::shard_file(0, 1)) == text;
       CHECK(is_same);
       store.remove("a");
