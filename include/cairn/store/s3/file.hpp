@@ -3,14 +3,16 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cairn/store/base.hpp"
@@ -87,7 +89,6 @@ class s3_sink final : public sink {
   }
 
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   /// All bytes of a file that `is_whole`.
   [[nodiscard]] std::string_view contents() const {
     return {reinterpret_cast<const char*>(parts_.empty() ? nullptr : parts_[0].memory.bytes().data()), bytes_};
