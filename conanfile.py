@@ -2,7 +2,7 @@
 """Conan 2 recipe: `conan create . -s compiler.cppstd=20`.
 
 The target is cairn::cairn; with the option `with_mpi` also cairn::mpi; with `with_torch` also cairn::torch, the
-compiled definitions of the adapters for libtorch.
+compiled definitions of the adapters for libtorch; with `with_s3` also cairn::s3, the store in a bucket.
 tests/package/conan is the test of the package.
 """
 
@@ -27,8 +27,8 @@ class CairnConan(ConanFile):
     topics = ("checkpoint", "training", "deep-learning", "fault-tolerance", "safetensors", "serialization")
     package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"fPIC": [True, False], "with_mpi": [True, False], "with_torch": [True, False]}
-    default_options = {"fPIC": True, "with_mpi": False, "with_torch": False, "boost/*:header_only": True}
+    options = {"fPIC": [True, False], "with_mpi": [True, False], "with_torch": [True, False], "with_s3": [True, False]}
+    default_options = {"fPIC": True, "with_mpi": False, "with_torch": False, "with_s3": False, "boost/*:header_only": True}
     exports = "include/cairn/version.hpp"
     exports_sources = "CMakeLists.txt", ".cmake/*", "include/*", "LICENSE"
     no_copy_source = True
@@ -51,6 +51,9 @@ class CairnConan(ConanFile):
             self.requires("openmpi/[>=4.1 <6]", transitive_headers=True, transitive_libs=True)
         if self.options.with_torch:
             self.requires("libtorch/[>=2.4 <3]", transitive_headers=True, transitive_libs=True)
+        if self.options.with_s3:
+            self.requires("libcurl/[>=7.85 <9]")
+            self.requires("openssl/[>=1.1 <4]")
 
     def validate(self):
         check_min_cppstd(self, 20)
@@ -63,12 +66,14 @@ class CairnConan(ConanFile):
         for variable in ("CAIRN_BUILD_TESTS", "CAIRN_BUILD_EXAMPLES", "CAIRN_INSTALL"):
             toolchain.cache_variables[variable] = False
         toolchain.cache_variables["CAIRN_TORCH"] = bool(self.options.with_torch)
+        toolchain.cache_variables["CAIRN_S3"] = bool(self.options.with_s3)
         toolchain.generate()
 
     def build(self):
         cmake = CMake(self)
         cmake.configure()
-        for library in ("cairn", "cairn_torch") if self.options.with_torch else ("cairn",):
+        torch, s3 = ["cairn_torch"] * bool(self.options.with_torch), ["cairn_s3"] * bool(self.options.with_s3)
+        for library in ["cairn", *torch, *s3]:
             cmake.build(target=library)
 
     def package(self):
@@ -81,6 +86,8 @@ class CairnConan(ConanFile):
         self._component("library", "cairn", ["cairn"], ["boost::boost", "highway::highway"])
         if self.options.with_torch:
             self._component("torch", "torch", ["cairn_torch"], ["library", "libtorch::libtorch"])
+        if self.options.with_s3:
+            self._component("s3", "s3", ["cairn_s3"], ["library", "libcurl::libcurl", "openssl::crypto"])
         if self.options.with_mpi:
             self._component("mpi", "mpi", [], ["library", "openmpi::openmpi"])
 

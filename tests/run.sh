@@ -25,7 +25,7 @@ declare -A part_of=(
 )
 all_parts=(short durability examples compilers clang sanitizers fuzz)
 declare -A packages_of=(
-  [units]="libabsl-dev libarmadillo-dev"
+  [units]="libabsl-dev libarmadillo-dev libcurl4-openssl-dev libssl-dev"
   [rules]="clang-format-19"
   [durability]="libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs"
   [ranks]="libopenmpi-dev openmpi-bin libmpich-dev mpich"

@@ -53,7 +53,7 @@ INPUT_FILTER = "sed -E -e 's/^namespace cairn::inline v[0-9]+_[0-9]+/namespace c
 INPUT = {headers}
 """
 
-HEADER_NAME = re.compile(r"`cairn/([a-z_/]+\.hpp)`")
+HEADER_NAME = re.compile(r"`cairn/([a-z0-9_/]+\.hpp)`")
 LINK = re.compile(r"(?<!!)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 
 

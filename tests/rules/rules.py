@@ -45,6 +45,7 @@ MAY_INCLUDE = {
     "merge.hpp": STAGES | WORDS | {"chain"},
     "save.hpp": STAGES | WORDS | {"chain"},
     "arrays.hpp": STAGES | WORDS | {"chain", "inspect.hpp", "save.hpp"},
+    "s3.hpp": {"core", "system", "store"},
     "export.hpp": STAGES | WORDS | {"chain", "inspect.hpp"},
     "exporter.hpp": STAGES | WORDS | {"export.hpp"},
     "import.hpp": STAGES | WORDS | {"arrays.hpp", "inspect.hpp", "save.hpp"},
@@ -54,7 +55,7 @@ MAY_INCLUDE = {
     "run": STAGES | WORDS | CALLS | {"arrays.hpp", "group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "merge.hpp", "slurm.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "merge.hpp", "s3.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 MAY_INCLUDE["implementation.hpp"] = {"definitions"}
 FOR_ALL = {"version.hpp"}
@@ -77,7 +78,7 @@ FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|
 
 # The beginnings of the paths of what cairn.hpp does not include.
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
-          "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.")
+          "s3.", "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.", "store/s3/")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp"}
 
@@ -85,13 +86,15 @@ FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp
 INCLUDED_BY = {
     "hwy": {"include/cairn/encode/simd/each_target.hpp", "include/cairn/encode/simd/highway-inl.hpp"},
     "rapidjson": {"include/cairn/system/json.ipp"},
+    "curl": {"include/cairn/store/s3/curl.ipp"},
+    "openssl": {"include/cairn/store/s3/request.ipp"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
 # The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters and group/mpi.hpp may include their own library.
-OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal"}
+OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal", "curl": "libcurl", "openssl": "openssl"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 600  # with the line of the licence: a subject is one file
 UNFINISHED = re.compile("|".join(["TO" "DO", "FIX" "ME", r"\bXXX\b", r"\bHA" r"CK\b", "place" "holder", "not imple" "mented", r"\bfor n" r"ow\b"]))
@@ -240,7 +243,7 @@ def rule_opt_in(root, files):
 
 
 def rule_fence(root, files):
-    """Only the files of INCLUDED_BY include Highway and RapidJSON, and no header includes definitions (.ipp)."""
+    """Only the files of INCLUDED_BY include Highway, RapidJSON, libcurl and libcrypto, and no header includes definitions (.ipp)."""
     for file in library(files):
         for number, _, name in includes_of(root, file):
             allowed = INCLUDED_BY.get(name.split("/")[0], {file})
@@ -280,11 +283,11 @@ def rule_order(root, files):
 
 
 def rule_definitions(root, files):
-    """Every .ipp is compiled by exactly one file in definitions/, and each of those but torch.cpp is listed by implementation.hpp."""
+    """Every .ipp is compiled by exactly one file in definitions/, and each of those but torch.cpp and s3.cpp is listed by implementation.hpp."""
     listed = [name for _, _, name in includes_of(root, "include/cairn/implementation.hpp")]
     units = [f for f in library(files) if f.startswith("include/cairn/definitions/")]
     compiled = [name for unit in units for _, _, name in includes_of(root, unit)]
-    for what, names, wanted in [("implementation.hpp", listed, [unit for unit in units if not unit.endswith("/torch.cpp")]), ("definitions/", compiled, [f for f in library(files) if f.endswith(".ipp")])]:
+    for what, names, wanted in [("implementation.hpp", listed, [unit for unit in units if not unit.endswith(("/torch.cpp", "/s3.cpp"))]), ("definitions/", compiled, [f for f in library(files) if f.endswith(".ipp")])]:
         for file in wanted:
             if (times := names.count(file.removeprefix("include/"))) != 1:
                 yield f"{file}: included {times} times by include/cairn/{what}, not once"
@@ -378,7 +381,7 @@ def rule_unfinished(root, files):
                 yield f"{file}:{number}: {line.strip()}"
 
 
-OPTIONAL = {"libtorch", "openmpi"}  # options of the recipe: states of libtorch, groups of MPI ranks
+OPTIONAL = {"libtorch", "openmpi", "libcurl", "openssl"}  # options of the recipe: states of libtorch, groups of MPI ranks, buckets
 
 
 def packages_of_build(root):
@@ -439,8 +442,8 @@ def rule_snippets(root, files):
 
 def rule_reference(root, files):
     """docs/reference.md shows each public header, but for those in the list INNER of docs/site/stage.py; none is in both."""
-    shown = {name for row in re.findall(r"^\| (.+?) \|", text_of(root, "docs/reference.md"), re.M) for name in re.findall(r"`cairn/([a-z_/]+\.hpp)`", row)}
-    inner = set(re.findall(r'"([a-z_/]+\.hpp)"', text_of(root, "docs/site/stage.py").split("INNER = {")[1].split("\n}")[0]))
+    shown = {name for row in re.findall(r"^\| (.+?) \|", text_of(root, "docs/reference.md"), re.M) for name in re.findall(r"`cairn/([a-z0-9_/]+\.hpp)`", row)}
+    inner = set(re.findall(r'"([a-z0-9_/]+\.hpp)"', text_of(root, "docs/site/stage.py").split("INNER = {")[1].split("\n}")[0]))
     public = set(public_headers(root, files))
     for name in sorted(public - shown - inner):
         yield f"include/cairn/{name}: neither docs/reference.md nor INNER of docs/site/stage.py has this public header"

@@ -365,8 +365,8 @@ class place_lock {
 
 /// Does what the owner of `lock` does, if that is not null. An error becomes errc::busy if the lock is lost: the next
 /// owner removes what this one writes.
-template <class Act>
-auto guarded(const std::shared_ptr<const place_lock>& lock, const Act& act) {
+template <class Lock, class Act>
+decltype(auto) guarded(const std::shared_ptr<const Lock>& lock, const Act& act) {
   try {
     return act();
   } catch (const error&) {
