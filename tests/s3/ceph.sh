@@ -16,21 +16,16 @@ set -euo pipefail
 usage() { sed -n 's/^#   //p' "$0" >&2; exit 2; }
 (($# >= 2)) || usage
 command=$1 folder=$(realpath -m "$2")
-here=$(dirname "$(realpath "$0")")
+here=$(dirname "$(realpath "$0")") conf=--conf=$folder/ceph.conf
 
-# The processes are killed, as nothing is to be kept: radosgw would take seconds to end, and the OSD could write its
-# objects to disk.
+# Ends all processes that have this configuration. They are killed, as nothing is to be kept: radosgw would take seconds
+# to end, and the OSD could write its objects to disk.
 stop() {
-  local file pid
-  for file in "$folder"/*.pid; do
-    pid=$(cat "$file" 2>/dev/null) || continue
-    # The process of this number may be another one by now.
-    if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -qF " $folder/ceph.conf "; then
-      kill -KILL "$pid"
-      # A zombie counts as ended: not every init waits for its children.
-      while grep -qs '^State:.[^ZX]' "/proc/$pid/status"; do sleep 0.02; done
-    fi
-    rm -f "$file"
+  local file
+  for file in $(grep -lszxF "--regexp=$conf" /proc/[0-9]*/cmdline); do
+    kill -KILL "$(basename "$(dirname "$file")")" 2>/dev/null || continue
+    # A zombie counts as ended: not every init waits for its children.
+    while grep -qs '^State:.[^ZX]' "${file%cmdline}status"; do sleep 0.02; done
   done
 }
 
@@ -48,7 +43,7 @@ ms mon client mode = crc
 keyring = $folder/keyring
 run dir = $folder
 log file = $folder/\$name.log
-pid file = $folder/\$name.pid
+pid file =
 admin socket =
 crash dir = $folder
 mon cluster log file = $folder/cluster.log
@@ -81,14 +76,14 @@ memstore device bytes = 8589934592
 rgw frontends = beast endpoint=127.0.0.1:$port
 rgw thread pool size = 32
 rgw dynamic resharding = false
-# What is deleted or replaced is freed after half a minute, not after two hours.
-rgw gc obj min wait = 30
-rgw gc processor period = 15
+# What is deleted or replaced is freed after 10 to 20 seconds, not after two hours.
+rgw gc obj min wait = 10
+rgw gc processor period = 10
 END
 }
 
 start() {
-  local tool fsid osd
+  local tool fsid osd fd
   [[ $port =~ ^[0-9]+$ ]] || usage
   for tool in ceph ceph-mon ceph-osd monmaptool radosgw radosgw-admin; do
     command -v "$tool" >/dev/null || { echo "skipped: no $tool" >&2; exit 77; }
@@ -100,19 +95,21 @@ start() {
   touch "$folder/keyring"
   fsid=$(</proc/sys/kernel/random/uuid) osd=$(</proc/sys/kernel/random/uuid)
   configuration >"$folder/ceph.conf"
-  ceph=(-c "$folder/ceph.conf")
-  trap 'echo "ceph.sh: not started; the last lines of the logs:" >&2; tail -n 5 "$folder"/*.log >&2; stop' EXIT
-  (
-    monmaptool --create --fsid "$fsid" --addv a "[v2:127.0.0.2:$port]" "$folder/monmap"
-    ceph-mon "${ceph[@]}" -i a --mkfs --monmap "$folder/monmap"
-    ceph-mon "${ceph[@]}" -i a
-    timeout 60 ceph "${ceph[@]}" osd new "$osd"
-    ceph-osd "${ceph[@]}" -i 0 --mkfs --osd-uuid "$osd"
-    ceph-osd "${ceph[@]}" -i 0
-    timeout 120 radosgw-admin "${ceph[@]}" user create --uid=cairn --display-name=cairn --access-key=AK --secret-key=SK
-    radosgw "${ceph[@]}" -n client.admin
-    timeout 60 python3 "$here/client.py" --wait "$port" PUT /cairn </dev/null
-  ) >>"$folder/start.log" 2>&1
+  # The servers are not to hold what the caller has open, as a lock.
+  for fd in "/proc/$$/fd"/*; do ((${fd##*/} < 3 || ${fd##*/} == 255)) || eval "exec ${fd##*/}>&-"; done
+  exec 3>&2 >"$folder/start.log" 2>&1
+  trap '{ echo "ceph.sh: not started; the last lines of the logs:"; tail -n 5 "$folder"/*.log; stop; } >&3' EXIT
+  # Memory of objects that are gone goes back to the system.
+  export MALLOC_MMAP_THRESHOLD_=131072 MALLOC_ARENA_MAX=4
+  monmaptool --create --fsid "$fsid" --addv a "[v2:127.0.0.2:$port]" "$folder/monmap"
+  ceph-mon "$conf" -i a --mkfs --monmap "$folder/monmap"
+  ceph-mon "$conf" -i a 3>&-
+  timeout 60 ceph "$conf" osd new "$osd"
+  ceph-osd "$conf" -i 0 --mkfs --osd-uuid "$osd"
+  ceph-osd "$conf" -i 0 3>&-
+  timeout 120 radosgw-admin "$conf" user create --uid=cairn --display-name=cairn --access-key=AK --secret-key=SK
+  radosgw "$conf" -n client.admin 3>&-
+  timeout 60 python3 "$here/client.py" --wait "$port" PUT /cairn </dev/null
   trap - EXIT
 }
 

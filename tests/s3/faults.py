@@ -18,7 +18,7 @@ objects; the first rule that fires for a request decides:
     path     only where this regular expression is found in the path and query as they were sent
     nth      only the nth request, or these requests, from 1, of those with this kind and path
     p        with this probability (1)
-    times    at most so many times
+    times    at most this often
     forward  true, with the five replies: the request is forwarded, and only its reply replaced
     status   with the five replies: another status
 

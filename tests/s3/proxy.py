@@ -4,7 +4,7 @@
     proxy.py --listen PORT --to PORT [--seed N] [--rules RULES]
 
 RULES: as in faults.py. Prints `listening on PORT` (--listen 0: any free one). Host is forwarded as it is, so that
-signatures stay valid. Requests to /__proxy__/ are for tests:
+signatures stay valid. Ends with the process that started it. Requests to /__proxy__/ are for tests:
 
     PUT /__proxy__/rules   sets rules; counts of requests and random numbers go on, a false clock ends
     POST /__proxy__/reset  no rules, counts 0, and random numbers from the seed again, or from the one in the body
@@ -19,6 +19,7 @@ import http.client
 import http.server
 import io
 import json
+import os
 import re
 import socket
 import socketserver
@@ -171,6 +172,11 @@ class Connection(http.server.BaseHTTPRequestHandler):
 
 class Proxy(socketserver.ThreadingTCPServer):
     allow_reuse_address, daemon_threads, request_queue_size = True, True, 128
+    parent = os.getppid()
+
+    def service_actions(self):  # twice a second
+        if os.getppid() != self.parent:
+            os._exit(0)
 
 
 def main():

@@ -3,8 +3,8 @@
 
     server_test.py PORT [NAME]...   all checks, or those named
 
-The server has access key AK, secret SK and the bucket cairn. Prints the status codes in which servers may differ, and at
-last the names of the checks that failed; the exit code is then 1.
+The server has access key AK, secret SK and the bucket cairn. Prints the status codes in which servers may differ, and
+at last the names of the checks that failed; the exit code is then 1.
 """
 
 import collections
@@ -63,7 +63,7 @@ def pages(prefix, client=server, **query):
 
 
 def in_threads(count, function):
-    """What function(number, client) returns in so many threads that begin together, each with its client."""
+    """What function(number, client) returns in `count` threads that begin together, each with its client."""
     results = [None] * count
     barrier = threading.Barrier(count)
 
@@ -85,7 +85,7 @@ def completion_of(etags):
 
 
 def upload(path, parts, client=server):
-    """Starts a multipart upload and sends its parts, (number, body), in this order. Returns its id and what completes it."""
+    """Starts a multipart upload and sends `parts`, pairs of number and body. Returns its id and what completes it."""
     upload_id = texts(client.call("POST", path, {"uploads": ""}), "UploadId")[0]
     etags = {}
     for number, body in parts:
@@ -191,7 +191,8 @@ def check_multipart():
     expect("range over two parts", around.body, first[-2:] + last[:2])
     differs("complete again", server.call("POST", path, {"uploadId": upload_id}, completion).code)
     expect("content then", server.call("GET", path).body == first + last, True)
-    differs("complete of an unknown upload, same parts", server.call("POST", path, {"uploadId": "2~no"}, completion).code)
+    reply = server.call("POST", path, {"uploadId": "2~no"}, completion)
+    differs("complete of an unknown upload, same parts", reply.code)
     reply = server.call("POST", path, {"uploadId": "2~no"}, completion_of({1: "0" * 32}))
     differs("complete of an unknown upload, other parts", reply.code)
     reply = server.call("PUT", path, {"partNumber": 1, "uploadId": "2~unknown"}, b"x")
@@ -206,11 +207,13 @@ def check_refused_parts():
     upload_id, completion = upload(path, [(1, b"x"), (2, b"y")])
     reply = server.call("POST", path, {"uploadId": upload_id}, completion)
     expect("complete with a first part of one byte", reply.code, "400 EntityTooSmall")
+    server.call("DELETE", path, {"uploadId": upload_id})
+    upload_id, completion = upload(path, [(1, b"x")])
     etags = {1: "0123456789abcdef0123456789abcdef"}
     reply = server.call("POST", path, {"uploadId": upload_id}, completion_of(etags))
     expect("complete with another ETag", reply.code, "400 InvalidPart")
     expect("no object", server.call("HEAD", path).status, 404)
-    server.call("DELETE", path, {"uploadId": upload_id})
+    expect("complete after both", server.call("POST", path, {"uploadId": upload_id}, completion).code, "200")
 
 
 def check_upload_metadata():
