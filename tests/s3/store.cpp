@@ -17,7 +17,8 @@ namespace {
 /// The page docs/s3.md shows it.
 [[maybe_unused]] void documented() {
   // [s3]
-  cairn::checkpointer ckpt{cairn::stores::s3{"s3://bucket/runs/lenet"}, {.keep_last = 3}};
+  const cairn::stores::s3 bucket{"s3://bucket/runs/lenet"};
+  cairn::checkpointer ckpt{bucket, {.keep_last = 3}};
   // [s3]
 }
 

@@ -39,6 +39,8 @@ class source {
   /// Fills the buffers consecutively with the bytes from `offset` on. errc::corrupt when the file ends before,
   /// errc::unreadable when its medium is damaged. Thread-safe.
   virtual void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const = 0;
+  /// About how many bytes one call should read: a thread hashes as many while they are in its cache.
+  [[nodiscard]] virtual std::uint64_t preferred_read() const noexcept { return std::uint64_t{256} << 10U; }
   /// As above, into one buffer.
   void read(std::uint64_t offset, std::span<std::byte> into) const { read(offset, std::span(&into, 1)); }
 };

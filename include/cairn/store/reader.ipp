@@ -31,11 +31,15 @@ void check_requests(std::string_view origin, std::span<const stored_leaf> leaves
   }
 }
 
-/// Bytes that are read by one call and then hashed: they stay in the cache of a core.
-inline constexpr std::uint64_t read_bytes = std::uint64_t{256} << 10U;
+/// Bytes of a shard that are read by one call and then hashed. Calls end at multiples of it.
+[[nodiscard]] inline std::uint64_t read_bytes(const stored_shard& shard) noexcept {
+  return std::max<std::uint64_t>(block_count(shard.file->preferred_read()), 1) * block_bytes;
+}
 
 /// Most bytes that a thread takes at a time.
-inline constexpr std::uint64_t task_bytes = std::uint64_t{1} << 20U;
+[[nodiscard]] inline std::uint64_t task_bytes(const stored_shard& shard) noexcept {
+  return std::max(read_bytes(shard), std::uint64_t{1} << 20U);
+}
 
 /// In the order of the files.
 inline constexpr auto is_before = [](const auto& a, const auto& b) {
@@ -53,7 +57,7 @@ class task_reader {
     block_sum_ = {};
     auto steps = steps_.subspan(task.first, task.last - task.first);
     for (auto begin = task.begin; begin < task.end;) {
-      const auto end = std::min(task.end, (begin / read_bytes + 1) * read_bytes);
+      const auto most = read_bytes(shard), end = std::min(task.end, (begin / most + 1) * most);
       const auto later = std::find_if(steps.begin(), steps.end(), [&](const auto& step) { return step.begin >= end; });
       const auto now = steps.first(static_cast<std::size_t>(later - steps.begin()));
       fill(shard, begin, end, now);
@@ -145,28 +149,31 @@ inline void run_tasks(const stored_checkpoint& checkpoint, std::span<const read_
 }
 
 /// Cuts the steps where one call of the system ends, in the order of the file.
-[[nodiscard]] inline std::vector<read_step> cut_steps(std::vector<read_step> steps) {
+[[nodiscard]] inline std::vector<read_step> cut_steps(const stored_checkpoint& checkpoint,
+                                                      std::vector<read_step> steps) {
   sort_items(steps, is_before);
   std::vector<read_step> cut;
   bool is_sorted = true;
   for (auto step : steps)
     while (step.begin < step.end) {
       auto now = step;
-      now.end = std::min(step.end, (step.begin / read_bytes + 1) * read_bytes);
+      const auto most = read_bytes(checkpoint.shards[step.shard]);
+      now.end = std::min(step.end, (step.begin / most + 1) * most);
       is_sorted = is_sorted && (cut.empty() || cut.back().shard != now.shard || cut.back().begin <= now.begin);
       cut.push_back(now);
       step.at += now.end - now.begin;
       step.begin = now.end;
     }
-  return is_sorted ? cut : cut_steps(std::move(cut));  // a step overlaps another one
+  return is_sorted ? cut : cut_steps(checkpoint, std::move(cut));  // a step overlaps another one
 }
 
-/// Adds bytes [begin, end) of a shard to the tasks, in the file's order: to the last one if they come next there.
-inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std::uint64_t gap) {
+/// Adds bytes [begin, end) of a shard to the tasks, in the file's order: to the last one if they come next there, and
+/// both are of the same `most` bytes, which a thread takes at a time.
+inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std::uint64_t gap, std::uint64_t most) {
   if (!tasks.empty()) {
     auto& last = tasks.back();
     const bool is_near = last.shard == added.shard && last.checks == added.checks && added.begin <= last.end + gap &&
-                         added.begin / task_bytes == last.begin / task_bytes;
+                         added.begin / most == last.begin / most;
     if (is_near) {
       last.end = std::max(last.end, added.end);
       last.last = added.last;
@@ -192,13 +199,13 @@ inline void add_bytes(std::vector<read_task>& tasks, const read_task& added, std
       task.begin = step.begin / block_bytes * block_bytes;
       task.end = std::min(block_count(step.end) * block_bytes, shard.header.data_bytes);
     }
-    add_bytes(tasks, task, task.checks ? 0 : gap);
+    add_bytes(tasks, task, task.checks ? 0 : gap, task_bytes(shard));
   }
   return tasks;
 }
 
 void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads) {
-  steps = cut_steps(std::move(steps));
+  steps = cut_steps(checkpoint, std::move(steps));
   run_tasks(checkpoint, tasks_of(checkpoint, steps, verify), steps, threads);
 }
 
@@ -216,7 +223,8 @@ void verify_blocks(const stored_checkpoint& checkpoint, std::span<const read_tas
   }
   sort_items(blocks, is_before);
   std::vector<read_task> tasks;
-  for (const auto& each : blocks) add_bytes(tasks, each, 0);  // several may be of one block
+  for (const auto& each : blocks)  // several may be of one block
+    add_bytes(tasks, each, 0, task_bytes(checkpoint.shards[each.shard]));
   run_tasks(checkpoint, tasks, {}, threads);
 }
 

@@ -92,10 +92,11 @@ class pooled_file final : public stores::source {
 
   /// Opens the file.
   pooled_file(std::shared_ptr<file_pool> pool, opener open)
-      : pool_(std::move(pool)), open_(std::move(open)), size_(use()->size()) {}
+      : pool_(std::move(pool)), open_(std::move(open)), size_(use()->size()), preferred_(use()->preferred_read()) {}
   ~pooled_file() override { pool_->close(this); }
 
   [[nodiscard]] std::uint64_t size() const override { return size_; }
+  [[nodiscard]] std::uint64_t preferred_read() const noexcept override { return preferred_; }
 
   using source::read;
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {
@@ -119,7 +120,7 @@ class pooled_file final : public stores::source {
   std::shared_ptr<file_pool> pool_;
   opener open_;
   mutable mutex opening_;  // held while the file is opened
-  std::uint64_t size_;
+  std::uint64_t size_, preferred_;
 };
 
 struct stored_shard {

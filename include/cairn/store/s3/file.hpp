@@ -175,6 +175,7 @@ class s3_source final : public source {
         text_(std::move(text)) {}
 
   [[nodiscard]] std::uint64_t size() const override { return bytes_; }
+  [[nodiscard]] std::uint64_t preferred_read() const noexcept override { return std::uint64_t{8} << 20U; }
 
   using source::read;
   void read(std::uint64_t offset, std::span<const std::span<std::byte>> into) const override {

@@ -404,6 +404,7 @@ s3::s3(std::string_view url, s3_options options, detail::s3_seams seams)
     : place_(std::make_shared<detail::s3_place>(url, std::move(options), std::move(seams))) {}
 
 std::string s3::location() const { return place_->location; }
+std::chrono::milliseconds s3::lease() const noexcept { return place_->options().lease; }
 
 ownership s3::lock() {
   const std::lock_guard one(place_->locking);
