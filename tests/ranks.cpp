@@ -413,7 +413,7 @@ TEST_CASE("a group that goes back in memory saves again at the steps of its poli
           options.on_older_step = cairn::when_older::replace;
           cairn::checkpointer checkpoints(store, options, group);
           const auto state = random_model(1);
-          for (const std::uint64_t first : {1, 6})
+          for (const std::uint64_t first : {std::uint64_t{1}, std::uint64_t{6}})
             for (auto step = first; step <= 12; ++step) {
               const auto outcome = checkpoints.step(state, {.step = step});
               require(outcome.started == (step % 5 == 0), "another step is saved");
