@@ -517,7 +517,7 @@ TEST_CASE("what a policy remembers comes back to the next process, also from a m
     CHECK(next.log->restarted[0].away_seconds > 0);
     CHECK(next.log->restarted[0].restore_seconds > 0);
     CHECK((report->links > 1) != to_whole);
-    CHECK(next.log->restarted[0].links == static_cast<double>(report->links));
+    CHECK(next.log->restarted[0].links == report->links);
   }
 }
 

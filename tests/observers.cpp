@@ -251,6 +251,20 @@ TEST_CASE_METHOD(in_scratch, "JSON lines: a file that cannot be opened is an err
   CHECK(failure.says(path));
 }
 
+TEST_CASE_METHOD(in_scratch, "JSON lines: a file gets a line of up to 64 KiB by one call") {
+  const auto calls = [] {  // of this process that write
+    const auto text = sample::slurp("/proc/self/io");
+    return std::stoull(text.substr(text.find("syscw:") + 6));
+  };
+  const cairn::observers::json_lines line(scratch.path("events.jsonl"));
+  for (const std::size_t size : {1U, 5000U, 60'000U}) {
+    const std::string message(size, 'x');
+    const auto before = calls();
+    line({.what = kind::failed, .message = message});
+    CHECK(calls() == before + 1);
+  }
+}
+
 TEST_CASE("JSON lines: a stream's own text keeps its place, and each line is flushed; also over memory") {
   const file out(std::tmpfile());
   REQUIRE(out);

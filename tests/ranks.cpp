@@ -200,19 +200,33 @@ TEST_CASE("an error of one rank is that of all, and the previous checkpoint stay
   }
 }
 
-TEST_CASE("a share that one rank cannot describe in its record is an error of all, and the group goes on") {
-  struct noted {
-    std::vector<float> weights = std::vector<float>(1000);
-    cairn::per_rank<std::map<std::string, std::optional<double>>> notes;
-  };
+namespace {
+
+using notes = std::map<std::string, std::optional<double>>;
+struct with_own_notes {
+  std::vector<float> weights = std::vector<float>(1000);
+  cairn::per_rank<notes> of_rank;
+  notes& all() { return of_rank.value; }
+};
+struct with_common_notes {
+  std::vector<float> weights = std::vector<float>(1000);
+  notes common;
+  notes& all() { return common; }
+};
+
+}  // namespace
+
+/// In the record of its share, or in the list of what all ranks have.
+TEMPLATE_TEST_CASE("a state that one rank cannot describe is an error of all, and the group goes on", "",
+                   with_own_notes, with_common_notes) {
   for (const bool in_background : {false, true}) {
     const cairn::any_store store = cairn::stores::memory();
     CHECK(at_each(3, [&](const cairn::groups::threads& group) {
             auto options = quick();
             options.when = cairn::policies::every_steps{1};
             cairn::checkpointer checkpoints(store, options, group);
-            noted state;
-            if (group.rank() == 1) state.notes.value["\xff"];  // no UTF-8, and no array has it in its path
+            TestType state;
+            if (group.rank() == 1) state.all()["\xff"];  // no UTF-8, and no array has it in its path
             std::string what;
             try {
               save_at(checkpoints, state, 1, in_background);
@@ -221,7 +235,7 @@ TEST_CASE("a share that one rank cannot describe in its record is an error of al
               require(cause.code() == cairn::errc::invalid, "another code");
             }
             require(what.find("rank 1: ") != what.npos, "no error, or of another rank");
-            state.notes.value.clear();
+            state.all().clear();
             checkpoints.save(state, {.step = 2});
           }) == std::vector<std::string>(3));
     CHECK(store.list() == std::vector<std::string>{"step-000000002"});
@@ -376,33 +390,6 @@ TEST_CASE("a group that has restored keeps nobody from saving there") {
         }) == std::vector<std::string>(2));
   CHECK(what.empty());
   CHECK(cairn::checkpointer(scratch.path()).steps() == std::vector<std::uint64_t>{1, 2, 3});
-}
-
-TEST_CASE("a state that one rank cannot put into words for the others is an error of all, and the group goes on") {
-  struct noted {
-    std::vector<float> weights = std::vector<float>(1000);
-    std::map<std::string, std::optional<double>> notes;
-  };
-  for (const bool in_background : {false, true}) {
-    const cairn::any_store store = cairn::stores::memory();
-    CHECK(at_each(3, [&](const cairn::groups::threads& group) {
-            auto options = quick();
-            options.when = cairn::policies::every_steps{1};
-            cairn::checkpointer checkpoints(store, options, group);
-            noted state;
-            if (group.rank() == 1) state.notes["\xff"];  // no UTF-8
-            std::string what;
-            try {
-              save_at(checkpoints, state, 1, in_background);
-            } catch (const cairn::error& cause) {
-              what = cause.what();
-            }
-            require(what.find("rank 1: ") != what.npos, "no error, or of another rank");
-            state.notes.clear();
-            checkpoints.save(state, {.step = 2});
-          }) == std::vector<std::string>(3));
-    CHECK(store.list() == std::vector<std::string>{"step-000000002"});
-  }
 }
 
 TEST_CASE("a group that goes back in memory saves again at the steps of its policy") {

@@ -51,7 +51,7 @@ std::vector<contest> all_contests() {
       {4, true, false, {{"sharded.over_mpi_io", mpi_io, 1.0}, {"sharded.over_gather", gather, 0}}},
       {4, true, true, {{"sharded.over_plain_mpi_write", blobs, 0.85}, {"sharded.over_mpi_io.durable", mpi_io, 1.0}}}};
 #ifdef CAIRN_BENCH_HDF5
-  for (std::size_t i = 1; i < 5; ++i) {
+  for (std::size_t i = 1; i < all.size(); ++i) {
     constexpr const char* names[] = {"over_parallel_hdf5", "over_parallel_hdf5.durable", "sharded.over_parallel_hdf5",
                                      "sharded.over_parallel_hdf5.durable"};
     all[i].peers.push_back({names[i - 1], hdf5_way, 1.0});

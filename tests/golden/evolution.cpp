@@ -4,6 +4,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
+#include "golden/same_files.hpp"
 #include "save_as.hpp"
 #include "store/sample.hpp"
 
@@ -88,12 +89,7 @@ TEST_CASE("the frozen checkpoint still loads into the types of its time, and is 
   CHECK(state.clip.both == original().clip.both);
   cairn::any_store store = cairn::stores::memory();
   tests::save_as(store, name, state, {.step = 1});
-  const cairn::any_store golden = cairn::stores::directory(root);
-  REQUIRE(store.open(name)->files() == golden.open(name)->files());
-  for (const auto& file : golden.open(name)->files()) {
-    INFO(file);
-    CHECK(sample::get(store, name, file) == sample::get(golden, name, file));
-  }
+  golden::check_same_files(store, cairn::stores::directory(root), name);
 }
 
 TEST_CASE("writes the frozen checkpoint of the types, for a new version", "[.write]") {

@@ -5,6 +5,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "catch.hpp"
+#include "golden/same_files.hpp"
 #include "store/sample.hpp"
 
 // The files in tests/golden/format-2 were written once and never change: they stay readable, and whatever is written
@@ -82,12 +83,7 @@ TEST_CASE("the losses and the encoding of the frozen checkpoint read back") {
 TEST_CASE("the same state is still written with the same bytes") {
   cairn::any_store store = cairn::stores::memory();
   write(store);
-  const auto golden = frozen();
-  REQUIRE(store.open(name)->files() == golden.open(name)->files());
-  for (const auto& file : golden.open(name)->files()) {
-    INFO(file);
-    CHECK(sample::get(store, name, file) == sample::get(golden, name, file));
-  }
+  golden::check_same_files(store, frozen(), name);
 }
 
 TEST_CASE("writes the frozen checkpoint, for a new version", "[.write]") { write(frozen()); }

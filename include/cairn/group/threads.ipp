@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <utility>
 
 #include "cairn/core/error.hpp"
 #include "cairn/group/threads.hpp"
+#include "cairn/system/mutex.hpp"
 
 namespace cairn::inline v0_1::groups {
 
@@ -38,13 +38,13 @@ struct exchange {
 /// Where the ranks of a group meet: the n-th operation of each rank is the n-th exchange. Thread-safe.
 class meeting {
  public:
-  explicit meeting(unsigned size) : started_(size), is_gone_(size) {}
+  explicit meeting(unsigned size) : size_(size), started_(size), is_gone_(size) {}
 
-  [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(started_.size()); }
+  [[nodiscard]] unsigned size() const noexcept { return size_; }
 
   /// Rank `rank` starts its next operation.
   std::shared_ptr<const exchange> start(unsigned rank, const call& what, std::span<const std::byte> bytes) {
-    const std::lock_guard lock(mutex_);
+    const cairn::detail::mutex_lock lock(mutex_);
     const auto number = started_[rank]++;
     auto& pending = pending_[number];
     if (!pending) pending = std::make_shared<exchange>(exchange{number, what});
@@ -57,7 +57,7 @@ class meeting {
 
   /// Whether all ranks have started it. Then it does not change any more.
   bool is_complete(const exchange& made) {
-    const std::lock_guard lock(mutex_);
+    const cairn::detail::mutex_lock lock(mutex_);
     if (!made.is_same) fail(errc::mismatch, {"the ranks of a group have started different operations"});
     if (made.arrived == size()) return true;
     for (unsigned rank = 0; rank < size(); ++rank)
@@ -66,12 +66,12 @@ class meeting {
   }
 
   void leave(unsigned rank) {
-    const std::lock_guard lock(mutex_);
+    const cairn::detail::mutex_lock lock(mutex_);
     is_gone_[rank] = true;
   }
 
   [[nodiscard]] std::vector<unsigned> behind(unsigned rank) {
-    const std::lock_guard lock(mutex_);
+    const cairn::detail::mutex_lock lock(mutex_);
     std::vector<unsigned> missing;
     for (unsigned other = 0; other < size(); ++other)
       if (is_gone_[other] || started_[other] < started_[rank]) missing.push_back(other);
@@ -101,10 +101,12 @@ class meeting {
     }
   }
 
-  std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<exchange>> pending_;  // by number: those that a rank has not started yet
-  std::vector<std::uint64_t> started_;                          // operations, by rank
-  std::vector<bool> is_gone_;
+  const unsigned size_;
+  cairn::detail::mutex mutex_;
+  /// By number: those that a rank has not started yet.
+  std::map<std::uint64_t, std::shared_ptr<exchange>> pending_ CAIRN_GUARDED_BY(mutex_);
+  std::vector<std::uint64_t> started_ CAIRN_GUARDED_BY(mutex_);  // operations, by rank
+  std::vector<bool> is_gone_ CAIRN_GUARDED_BY(mutex_);
 };
 
 struct membership {

@@ -131,10 +131,7 @@ class policy_driver {
   /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process
   /// that has made a step keeps what it has learned. A policy that throws is reset to the one that was chosen.
   void restored(const load_report& loaded, run_record& record) {
-    restart how{.step = loaded.step,
-                .restore_seconds = loaded.seconds,
-                .links = static_cast<double>(loaded.links),
-                .after_failure = false};
+    restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .links = loaded.links, .after_failure = false};
     if (!has_stepped_) {
       const auto copied = recalled(loaded.notes, copied_at, 1), ended = recalled(loaded.notes, ended_run, 1);
       how.after_failure = !ended.empty() && ended[0] == 0;

@@ -47,8 +47,8 @@ struct adaptive_options {
 /// The best T of a kind is Young's interval, but at least B and at least S / budget. The kind in use changes when
 /// another one costs a tenth less. Until the first raw save, its cost is estimated from whole saves: the time of
 /// writing grows with the bytes, and there is no encoding. The first two saves, and one after every 32 of another kind,
-/// are as configured, to measure them. For saves as configured R is that of the newest restore;
-/// for others, of one of the checkpoints that it read. Lossy codecs are used only where the codec rules say so.
+/// are as configured, to measure them. For saves as configured R is that of the newest restore; for others, of one of
+/// the checkpoints that it read. Lossy codecs are used only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use.
 /// Two exceptions: the first save, `probe_steps` after the run began, which measures the costs, unless `stall` is
@@ -83,8 +83,10 @@ class adaptive {
   }
   void restarted(const restart& how) {
     run_.restarted(how);
-    restore_seconds_ = how.restore_seconds;
-    restored_links_ = how.links;
+    const bool is_known =
+        cairn::detail::is_positive(how.restore_seconds) && cairn::detail::is_finite(how.restore_seconds);
+    restore_seconds_ = is_known ? how.restore_seconds : 0;
+    restore_seconds_of_link_ = restore_seconds_ / static_cast<double>((std::max)(how.links, std::size_t{1}));
     choose();
   }
   [[nodiscard]] policy_memory remember() const {
@@ -168,7 +170,7 @@ class adaptive {
                                          {save_kind::raw, kinds_ == save_kinds::any ? raw() : std::nullopt}}};
     const auto cost_of = [&](const option& one) {
       if (!one.price) return (std::numeric_limits<double>::max)();
-      return cost_per_second(*one.price, one.kind ? restore_seconds_ / restored_links_ : restore_seconds_);
+      return cost_per_second(*one.price, one.kind ? restore_seconds_of_link_ : restore_seconds_);
     };
     const auto in_use = std::ranges::find(options, kind_, &option::kind);
     const auto least = std::ranges::min_element(options, {}, cost_of);
@@ -183,10 +185,10 @@ class adaptive {
   double longest_;  // interval, in seconds
   schedule::save_budget budget_;
   schedule::observed_run run_;
-  std::optional<save_price> price_;                  // of the kind in use; none: not known yet
-  std::optional<save_kind> kind_;                    // in use; none: as configured
-  int since_configured_ = 0;                         // saves
-  double restore_seconds_ = 0, restored_links_ = 1;  // of the newest restore
+  std::optional<save_price> price_;                           // of the kind in use; none: not known yet
+  std::optional<save_kind> kind_;                             // in use; none: as configured
+  int since_configured_ = 0;                                  // saves
+  double restore_seconds_ = 0, restore_seconds_of_link_ = 0;  // of the newest restore; 0: not known
 };
 
 }  // namespace cairn::inline v0_1::policies

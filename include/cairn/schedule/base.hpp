@@ -135,7 +135,7 @@ struct save_cost {
 struct restart {
   std::uint64_t step = 0;      ///< of the checkpoint
   double restore_seconds = 0;  ///< that loading it took
-  double links = 1;            ///< checkpoints that were read for it: itself and those that it is built on
+  std::size_t links = 1;       ///< checkpoints that were read for it: itself and those that it is built on
   bool after_failure = true;   ///< the previous run did not end by itself
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
 };

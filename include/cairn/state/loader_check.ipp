@@ -71,7 +71,9 @@ void loader::record(std::string_view path, const std::string& problem) {
 }
 
 void loader::keep_default() {
-  if (!in_check_ || std::ranges::find(defaulted_, path()) != defaulted_.end()) return;  // a migration has looked at it
+  if (!in_check_) return;
+  // What a migration reads has been walked before.
+  if (at_.migrated_length && std::ranges::find(defaulted_, path()) != defaulted_.end()) return;
   ++kept_;
   defaulted_.emplace_back(path());
 }

@@ -25,6 +25,7 @@ class line_file {
   explicit line_file(const std::string& path)
       : file_(std::fopen(path.c_str(), "ae"), &std::fclose), stream_(file_.get()) {
     if (!file_) fail_io("open", path);
+    buffer_.resize(std::size_t{64} << 10U);  // a longer line takes several calls
     std::setvbuf(stream_, buffer_.data(), _IOFBF, buffer_.size());
   }
 
@@ -38,7 +39,7 @@ class line_file {
 
  private:
   std::mutex mutex_;
-  std::vector<char> buffer_ = std::vector<char>(std::size_t{64} << 10U);  // a longer line takes several calls
+  std::vector<char> buffer_;  // of the file, which uses it to its end
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
   std::FILE* stream_;
   bool is_cut_ = false;

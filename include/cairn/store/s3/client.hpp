@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,6 +56,8 @@ struct put_options {
   bool is_new = false;                               ///< nothing is replaced
   std::optional<std::chrono::milliseconds> limit{};  ///< in place of `give_up_after`
 };
+
+struct server_error;
 
 /// Thread-safe. Errors name the object, what was done, and what the server says: errc::io; errc::not_found for an
 /// object that is not there, errc::unsupported for what the server does not implement.
@@ -122,17 +123,19 @@ class s3_client {
   };
   http_response try_once(const call& what, std::string_view digest, signed_for& as);
   /// Corrects the region, the clock or the credentials as the server says. False if that was not why it refused.
-  bool correct(const http_response& answer, std::string_view code, const signed_for& as);
-  [[noreturn]] void refuse(const call& what, const http_response& answer, const std::string& after) const;
+  bool correct(const http_response& answer, const server_error& said, const signed_for& as);
+  [[noreturn]] void refuse(const call& what, const http_response& answer, const server_error& said,
+                           const std::string& after) const;
   object_list list_pages(const std::string& prefix, bool of_uploads);
 
   client_settings settings_;
   credential_cache credentials_;
   std::atomic<bool> is_reached_{false};  // the last request was not given up
 
-  mutable std::mutex mutex_;
-  bucket_address address_;         // guarded by mutex_, as the next
-  std::chrono::seconds ahead_{0};  // what the server's clock is ahead of ours
+  mutable cairn::detail::mutex mutex_;
+  const std::string bucket_;
+  bucket_address address_ CAIRN_GUARDED_BY(mutex_);
+  std::chrono::seconds ahead_ CAIRN_GUARDED_BY(mutex_){0};  // what the server's clock is ahead of ours
 };
 
 }  // namespace cairn::inline v0_1::stores::detail

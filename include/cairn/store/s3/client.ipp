@@ -55,11 +55,10 @@ struct server_error {
 s3_client::s3_client(bucket_address address, client_settings settings)
     : settings_(std::move(settings)),
       credentials_(settings_.credentials, settings_.send, settings_.time),
+      bucket_(address.bucket),
       address_(std::move(address)) {}
 
-std::string s3_client::name_of(std::string_view key) const {
-  return sentence({"s3://", address_.bucket, "/", key});  // the bucket does not change
-}
+std::string s3_client::name_of(std::string_view key) const { return sentence({"s3://", bucket_, "/", key}); }
 
 http_response s3_client::try_once(const call& what, std::string_view digest, signed_for& as) {
   as.by = credentials_.get();
@@ -71,7 +70,7 @@ http_response s3_client::try_once(const call& what, std::string_view digest, sig
                        .patience = what.patience};
   auto date = settings_.time.date();
   {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     request.url = address_.url(what.key, what.query);
     as.region = address_.region;
     date += ahead_;
@@ -102,7 +101,7 @@ http_response s3_client::send(const call& what) {
       is_reached_ = true;
       return answer;
     }
-    if (corrections < most_corrections && correct(answer, said.code, as)) {
+    if (corrections < most_corrections && correct(answer, said, as)) {
       ++corrections;
       continue;
     }
@@ -112,10 +111,10 @@ http_response s3_client::send(const call& what) {
     pause -= pause * static_cast<int>(random_number() % 500) / 1000;
     const auto most = what.limit.value_or(settings_.give_up_after);
     const auto limit = is_reached_ ? most : std::min<std::chrono::milliseconds>(most, at_first);
-    if (!is_passing(answer, said.code)) refuse(what, answer, "");
+    if (!is_passing(answer, said.code)) refuse(what, answer, said, "");
     if (spent + pause > limit) {
       is_reached_ = false;
-      refuse(what, answer,
+      refuse(what, answer, said,
              sentence({"; tried ", tries + 1, " times in ",
                        std::chrono::duration_cast<std::chrono::seconds>(spent).count(), " s"}));
     }
@@ -123,26 +122,26 @@ http_response s3_client::send(const call& what) {
   }
 }
 
-bool s3_client::correct(const http_response& answer, std::string_view code, const signed_for& as) {
+bool s3_client::correct(const http_response& answer, const server_error& said, const signed_for& as) {
+  const auto& code = said.code;
   if (code == "ExpiredToken" || code == "ExpiredTokenException" || code == "TokenRefreshRequired") {
     credentials_.forget(as.by);
     return true;
   }
-  const std::lock_guard guard(mutex_);
+  const cairn::detail::mutex_lock guard(mutex_);
   if (code == "RequestTimeTooSkewed") {
     const auto date = parse_date(answer.header("date"));
     if (!date) return false;
     ahead_ = std::chrono::duration_cast<std::chrono::seconds>(*date - settings_.time.date());
     return true;
   }
-  const auto region = server_error(answer).region;
-  if (answer.status < 300 || answer.status > 400 || region.empty() || region == as.region) return false;
-  address_.region = region;
+  if (answer.status < 300 || answer.status > 400 || said.region.empty() || said.region == as.region) return false;
+  address_.region = said.region;
   return true;
 }
 
-void s3_client::refuse(const call& what, const http_response& answer, const std::string& after) const {
-  const server_error said(answer);
+void s3_client::refuse(const call& what, const http_response& answer, const server_error& said,
+                       const std::string& after) const {
   const auto http = answer.status == 0 ? answer.failure : "HTTP " + std::to_string(answer.status);
   const auto words = said.code.empty() ? http : sentence({said.code, ": ", said.message, " (", http, ")"});
   const auto code = answer.status == 404 && what.method == "GET" && said.code != "NoSuchBucket" ? errc::not_found
@@ -266,7 +265,7 @@ void s3_client::complete_upload(const std::string& key, const std::string& uploa
   // It may have been done before, by a request whose answer was lost: the attempt is in the key.
   for (const auto& each : list(key).all)
     if (each.key == key && each.bytes == bytes) return;
-  refuse(complete, answer, "");
+  refuse(complete, answer, server_error(answer), "");
 }
 
 void s3_client::abort_upload(const std::string& key, const std::string& upload) {

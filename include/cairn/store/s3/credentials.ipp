@@ -138,13 +138,13 @@ credential_cache::credential_cache(std::function<s3_credentials()> source, trans
 
 s3_credentials credential_cache::get() {
   constexpr std::chrono::minutes early{5};
-  const std::lock_guard guard(mutex_);
+  const cairn::detail::mutex_lock guard(mutex_);
   if (!held_ || (held_->expires && date_() + early >= *held_->expires)) held_ = source_();
   return *held_;
 }
 
 void credential_cache::forget(const s3_credentials& refused) {
-  const std::lock_guard guard(mutex_);
+  const cairn::detail::mutex_lock guard(mutex_);
   if (held_ && held_->key_id == refused.key_id && held_->session_token == refused.session_token) held_.reset();
 }
 

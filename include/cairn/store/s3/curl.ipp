@@ -22,13 +22,16 @@ class curl_handles {
 
   curl_handles() { static const auto started [[maybe_unused]] = ::curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-  ~curl_handles() { leave_those_of_parent(); }
+  ~curl_handles() {
+    const cairn::detail::mutex_lock guard(mutex_);
+    leave_those_of_parent();
+  }
   curl_handles(const curl_handles&) = delete;
   curl_handles& operator=(const curl_handles&) = delete;
 
   /// One that no other thread uses.
   [[nodiscard]] handle take() {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     leave_those_of_parent();
     if (free_.empty()) return {::curl_easy_init(), &::curl_easy_cleanup};
     auto taken = std::move(free_.back());
@@ -36,22 +39,22 @@ class curl_handles {
     return taken;
   }
   void give_back(handle used) {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     free_.push_back(std::move(used));
   }
 
  private:
   /// A forked child must neither use nor close the connections of its parent.
-  void leave_those_of_parent() {
+  void leave_those_of_parent() CAIRN_REQUIRES(mutex_) {
     if (process_.is_here()) return;
     for (auto& each : free_) static_cast<void>(each.release());
     free_.clear();
     process_ = {};
   }
 
-  std::mutex mutex_;
-  std::vector<handle> free_;  // guarded by mutex_, as the next
-  cairn::detail::owner_process process_;
+  cairn::detail::mutex mutex_;
+  std::vector<handle> free_ CAIRN_GUARDED_BY(mutex_);
+  cairn::detail::owner_process process_ CAIRN_GUARDED_BY(mutex_);
 };
 
 /// The state of one request, which libcurl's calls back get.

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -106,16 +105,16 @@ class s3_sink final : public sink {
     auto& it = parts_[number];
     const auto size = std::min(part_bytes_, bytes_ - number * part_bytes_);
     {
-      std::unique_lock lock(mutex_);
+      cairn::detail::mutex_lock lock(mutex_);
       if (it.memory.bytes().empty()) {
         // Complete parts are being sent by threads that do not wait here.
-        has_sent_.wait(lock, [&] { return complete_ < connections_ || !it.memory.bytes().empty(); });
+        while (complete_ >= connections_ && it.memory.bytes().empty()) lock.wait(has_sent_);
         if (it.memory.bytes().empty()) it.memory = cairn::detail::huge_buffer(size);
       }
     }
     std::memcpy(it.memory.bytes().data() + at, bytes.data(), bytes.size());
     {
-      const std::lock_guard guard(mutex_);
+      const cairn::detail::mutex_lock guard(mutex_);
       it.written += bytes.size();
       if (it.written > size) fail(errc::invalid, {"bytes of ", client_->name_of(key_), " were written twice"});
       if (it.written < size) return;
@@ -142,7 +141,7 @@ class s3_sink final : public sink {
   }
   void is_sent(part& which, bool successfully) {
     {
-      const std::lock_guard guard(mutex_);
+      const cairn::detail::mutex_lock guard(mutex_);
       --complete_;
       which.is_sent = successfully;
       if (!keeps_) which.memory = {};
@@ -155,9 +154,9 @@ class s3_sink final : public sink {
   std::string key_;
   std::uint64_t bytes_, part_bytes_;
   std::string upload_{};  // empty: one part, which is the object
-  std::mutex mutex_;
-  std::vector<part> parts_;  // guarded by mutex_, but for the bytes in memory
-  unsigned complete_ = 0;    // parts that are being sent; guarded by mutex_
+  cairn::detail::mutex mutex_;
+  std::vector<part> parts_;  // a part is changed with mutex_ locked, but for the bytes in its memory
+  unsigned complete_ CAIRN_GUARDED_BY(mutex_) = 0;  // parts that are being sent
   std::condition_variable has_sent_;
   unsigned connections_;
   bool keeps_;

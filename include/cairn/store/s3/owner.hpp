@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -95,7 +94,7 @@ class s3_owner {
   }
   ~s3_owner() {
     {
-      const std::lock_guard guard(mutex_);
+      const cairn::detail::mutex_lock guard(mutex_);
       is_ended_ = true;
     }
     ends_.notify_all();
@@ -175,9 +174,7 @@ class s3_owner {
     }
   }
   void renew() {
-    std::unique_lock lock(mutex_);
-    while (!ends_.wait_for(lock, lease_ / 4, [&] { return is_ended_; })) {
-      lock.unlock();
+    while (waits()) {
       try {
         ++text_.renewals;
         client_->put(key(number_), text(), {.limit = lease_ / 4});
@@ -186,8 +183,15 @@ class s3_owner {
         if (failure.code() == errc::busy) return;
       } catch (...) {
       }
-      lock.lock();
     }
+  }
+  /// Until the next renewal is due; false if there is none.
+  [[nodiscard]] bool waits() {
+    const auto due = std::chrono::steady_clock::now() + lease_ / 4;
+    cairn::detail::mutex_lock lock(mutex_);
+    while (!is_ended_ && lock.wait_until(ends_, due)) {
+    }
+    return !is_ended_;
   }
 
   std::shared_ptr<s3_client> client_;
@@ -198,9 +202,9 @@ class s3_owner {
   mutable std::atomic<bool> is_lost_{false};
   cairn::detail::owner_process process_;
 
-  std::mutex mutex_;
+  cairn::detail::mutex mutex_;
   std::condition_variable ends_;
-  bool is_ended_ = false;  // guarded by mutex_
+  bool is_ended_ CAIRN_GUARDED_BY(mutex_) = false;
   std::thread renewing_;
 };
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/system/clock.hpp"
+#include "cairn/system/mutex.hpp"
 
 namespace cairn::inline v0_1::stores {
 
@@ -120,8 +120,8 @@ class credential_cache {
  private:
   std::function<s3_credentials()> source_;
   std::function<system_time()> date_;
-  std::mutex mutex_;
-  std::optional<s3_credentials> held_;  // guarded by mutex_
+  cairn::detail::mutex mutex_;
+  std::optional<s3_credentials> held_ CAIRN_GUARDED_BY(mutex_);
 };
 
 }  // namespace detail

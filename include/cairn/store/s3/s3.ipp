@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string_view>
 
@@ -97,21 +96,21 @@ class s3_place {
     return held;
   }
   [[nodiscard]] std::shared_ptr<const s3_owner> owner() const {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     return owner_.lock();
   }
   void set_owner(const std::shared_ptr<const s3_owner>& owner) {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     owner_ = owner;
   }
 
   /// errc::busy if a thread of this process writes a checkpoint of this name.
   void start(const std::string& name) {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     if (!writing_.insert(name).second) fail(errc::busy, {"another thread is saving to ", location, "/", name});
   }
   void end(const std::string& name) {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     writing_.erase(name);
   }
 
@@ -148,7 +147,7 @@ class s3_place {
   s3_keys keys;
   std::shared_ptr<s3_client> client;
   std::string location;
-  std::mutex locking;  // held while the lock is taken
+  cairn::detail::mutex locking;  // held while the lock is taken
 
  private:
   [[noreturn]] static void refuse(std::string_view url, std::string_view fault) {
@@ -156,9 +155,9 @@ class s3_place {
   }
 
   s3_options options_;
-  mutable std::mutex mutex_;
-  std::weak_ptr<const s3_owner> owner_;  // guarded by mutex_, as the next
-  std::set<std::string> writing_;
+  mutable cairn::detail::mutex mutex_;
+  std::weak_ptr<const s3_owner> owner_ CAIRN_GUARDED_BY(mutex_);
+  std::set<std::string> writing_ CAIRN_GUARDED_BY(mutex_);
 };
 
 /// The checkpoint and the attempt of the directory in a key: "a" and its 24 digits of "runs/a.0123.../index.json".
@@ -374,7 +373,7 @@ class s3_publication final : public publication {
   using objects = std::map<std::string, listed_object, std::less<>>;
 
   [[nodiscard]] const objects& listed() const {
-    const std::lock_guard guard(mutex_);
+    const cairn::detail::mutex_lock guard(mutex_);
     if (!files_.empty()) return files_;
     for (auto& each : place_->client->list(prefix_).all) {
       const auto file = each.key.substr(prefix_.size());
@@ -387,7 +386,7 @@ class s3_publication final : public publication {
   std::shared_ptr<s3_place> place_;
   std::string where_, prefix_;
   std::shared_ptr<const std::string> index_;
-  mutable std::mutex mutex_;
+  mutable cairn::detail::mutex mutex_;
   mutable objects files_;  // guarded by mutex_ until they are listed; they do not change afterwards
 };
 
@@ -407,7 +406,7 @@ std::string s3::location() const { return place_->location; }
 std::chrono::milliseconds s3::lease() const noexcept { return place_->options().lease; }
 
 ownership s3::lock() {
-  const std::lock_guard one(place_->locking);
+  const cairn::detail::mutex_lock one(place_->locking);
   if (const auto held = place_->owner(); held && held->is_here())
     fail(errc::busy, {"another object of this process saves to ", location()});
   const auto& options = place_->options();
