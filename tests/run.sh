@@ -20,7 +20,7 @@ declare -A part_of=(
   [examples]="gcc examples torch python site bench"
   [compilers]="gcc compile_fail compilers package matrix"
   [clang]="clang small_examples headers fast_math thread_sanitizer compile_fail matrix"
-  [sanitizers]="asan small_examples units"
+  [sanitizers]="asan small_examples units buckets"
   [fuzz]="asan fuzz interleavings"
 )
 all_parts=(short durability examples compilers clang sanitizers fuzz)
@@ -33,6 +33,7 @@ declare -A packages_of=(
               pybind11-dev python3-dev python3-pytest python3-pip python3-numpy python3-torch mypy slurm-wlm munge"
   [torch]="libtorch-dev"
   [python]="python3-numpy"
+  [buckets]="radosgw ceph-mon ceph-osd"
   [site]="doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core"
   # Without munkres, matplotlib brings SciPy, whose Boost excludes that of the build.
   [bench]="python3-munkres python3-matplotlib python3-numpy python3-h5py"
