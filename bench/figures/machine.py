@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the page says of the machine, the compiler, the libraries and the commit."""
+"""The machine, the compiler, the libraries and the commit."""
 
 import importlib.metadata
 import os
@@ -11,15 +11,15 @@ from pathlib import Path
 # Debian's packages of the peers, and of what Cairn needs.
 PACKAGES = ("libblosc-dev", "libboost-serialization1.81-dev", "libcereal-dev", "libeigen3-dev", "libhdf5-dev", "libhdf5-openmpi-dev", "libhwy-dev", "liblz4-dev",
             "libmpich-dev", "libopenmpi-dev", "libtorch-dev", "libzfp-dev", "libzstd-dev", "rapidjson-dev")
+MODULES = ("numpy", "h5py", "torch")
 
 
 def output_of(*words):
-    """The first line that a command prints; empty where it fails."""
+    """What a command prints; empty where it fails."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+        return subprocess.run(words, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return done.stdout.strip()
 
 
 def first_match(pattern, file, otherwise):
@@ -30,43 +30,32 @@ def first_match(pattern, file, otherwise):
     return found[1].strip() if found else otherwise
 
 
-def file_system_of(folder):
-    """The type of the file system with the longest mount point above `folder`."""
-    best = ("", "not known")
-    here = str(Path(folder).resolve()) + "/"
-    for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
-        _, point, kind = line.split()[:3]
-        if here.startswith(point.rstrip("/") + "/") and len(point) >= len(best[0]):
-            best = (point, kind)
-    return best[1]
+def commit(root):
+    """The commit of the source tree, and whether it was changed, but for the results."""
+    found = output_of("git", "-C", str(root), "rev-parse", "--short", "HEAD") or "not known"
+    changes = output_of("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no", "--", ":/", ":(exclude,top)bench/RESULTS.md", ":(exclude,top)bench/results")
+    return found + ", with changes" if changes else found
 
 
-def machine(folder):
+def setup(folder, build):
+    """The machine, the file system of `folder`, and the versions of what is built and compared in `build`."""
     flags = first_match(r"^flags\s*: (.*)$", "/proc/cpuinfo", "").split()
     widest = next((name for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2"), ("sse4_2", "SSE4.2")) if flag in flags), "")
-    memory = int(first_match(r"^MemTotal:\s*(\d+)", "/proc/meminfo", "0"))
-    load = Path("/proc/loadavg").read_text(encoding="utf-8").split()[0]
-    return [["CPU", ", ".join(filter(None, [first_match(r"^model name\s*: (.*)$", "/proc/cpuinfo", platform.machine()), widest]))],
-            ["cores", str(len(os.sched_getaffinity(0)))], ["memory", f"{memory / 2**20:.1f} GiB"],
-            ["kernel", f"{platform.system()} {platform.release()}"], ["file system", file_system_of(folder)],
-            ["load before the first program", f"{load} (on an idle machine: near 0)"]]
-
-
-def versions(root, build):
-    compiler = first_match(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", build / "CMakeCache.txt", "")
-    commit = output_of("git", "-C", str(root), "rev-parse", "--short", "HEAD") or "not known"
-    if output_of("git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"):
-        commit += ", with changes"
-    found = [["Cairn", first_match(r'CAIRN_VERSION "(.*)"', root / "include/cairn/version.hpp", "not known")], ["commit", commit],
-             ["compiler", (output_of(compiler, "--version").splitlines() or ["not known"])[0] if compiler else "not known"]]
-    listed = output_of("dpkg-query", "-W", "-f", "${binary:Package} ${Version} ${db:Status-Status}\n", "*-dev")
-    for line in listed.splitlines():
+    kilobytes = int(first_match(r"^MemTotal:\s*(\d+)", "/proc/meminfo", "0"))
+    compiler = first_match(r"^CMAKE_CXX_COMPILER:\w+=(.*)$", build / "CMakeCache.txt", "c++")
+    found = {"CPU": ", ".join(filter(None, [first_match(r"^model name\s*: (.*)$", "/proc/cpuinfo", platform.machine()), widest])),
+             "cores": str(len(os.sched_getaffinity(0))),
+             "memory": f"{kilobytes / 2**20:.1f} GiB",
+             "kernel": f"{platform.system()} {platform.release()}",
+             "file system": output_of("findmnt", "--noheadings", "--output=FSTYPE", "--target", str(folder)) or "not known",
+             "compiler": (output_of(compiler, "--version").splitlines() or ["not known"])[0]}
+    for line in output_of("dpkg-query", "-W", "-f", "${binary:Package} ${Version} ${db:Status-Status}\n", "*-dev").splitlines():
         package, version, status = (line.split() + ["", ""])[:3]
         if package.split(":")[0] in PACKAGES and status == "installed":
-            found.append([package.split(":")[0], version])
-    for module in ("numpy", "h5py", "torch"):
+            found[package.split(":")[0]] = version
+    for module in MODULES:
         try:
-            found.append([f"Python's {module}", importlib.metadata.version(module)])
+            found[f"Python's {module}"] = importlib.metadata.version(module)
         except importlib.metadata.PackageNotFoundError:
             pass
     return found
