@@ -39,6 +39,8 @@ struct event {
     stopping,          ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
     hanging,           ///< the save or merge in the background has made no progress for `seconds`
     differing,   ///< ranks hold different values of a replicated array: `message` has paths and ranks (replica_check)
+    promoted,    ///< a checkpoint was copied to another place of cairn::levels: `bytes` of files, in `seconds`
+    lagging,     ///< once per copy: another checkpoint was to be copied to that place, but it takes too long
     not_finite,  ///< the loss of a step is NaN or infinite; again only after a finite one, or a restore: `message`
     unmatched    ///< once: a codec rule matches no leaf, or no checkpoint has the metric of `keep_best`: `message`
   };
@@ -61,10 +63,11 @@ struct event {
 using observer = std::function<void(const event&)>;
 
 [[nodiscard]] constexpr std::string_view name(event::kind what) noexcept {
-  constexpr std::string_view names[] = {
-      "started",   "staged in parts", "copied",   "anchored", "encoded",          "progress",   "written",
-      "published", "skipped",         "failed",   "restored", "nothing restored", "fell back",  "merged",
-      "exported",  "pruned",          "stopping", "hanging",  "differing",        "not finite", "unmatched"};
+  constexpr std::string_view names[] = {"started",  "staged in parts",  "copied",    "anchored",  "encoded",
+                                        "progress", "written",          "published", "skipped",   "failed",
+                                        "restored", "nothing restored", "fell back", "merged",    "exported",
+                                        "pruned",   "stopping",         "hanging",   "differing", "promoted",
+                                        "lagging",  "not finite",       "unmatched"};
   static_assert(std::size(names) == static_cast<std::size_t>(event::kind::unmatched) + 1);
   const auto number = static_cast<std::size_t>(what);
   return number < std::size(names) ? names[number] : "unknown";

@@ -12,6 +12,7 @@ extern "C" void cairn_implementation_hpp_is_included_in_two_cpp_files() noexcept
 #include "cairn/definitions/group.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
+#include "cairn/definitions/levels.cpp"
 #include "cairn/definitions/merge.cpp"
 #include "cairn/definitions/one_shot.cpp"
 #include "cairn/definitions/plan.cpp"

@@ -61,6 +61,7 @@ struct load_report : match_report {
   /// What lossy checkpoints have changed in the loaded arrays, this load included, by path in the checkpoint. Later
   /// checkpoints of the run record it.
   std::map<std::string, restored_loss, std::less<>> restored{};
+  std::size_t level = 0;  ///< of cairn::levels: the number of the place that it was read from, the nearest one 0
 };
 
 /// What a merge did.
@@ -110,6 +111,16 @@ struct step_outcome {
   save_handle save{};        ///< of the save that was started
 };
 
+/// Copies to one place of cairn::levels, since the checkpointer was made.
+struct level_stats {
+  std::string place;         ///< its location
+  std::uint64_t copies = 0;  ///< that were made
+  std::uint64_t failed = 0;  ///< that were not
+  std::uint64_t bytes = 0;   ///< that were copied, in files
+  double seconds = 0;        ///< that copying took; with the waits for `max_bytes_per_second`
+  double last_seconds = 0;   ///< that the last copy took
+};
+
 /// Totals over all saves of a checkpointer.
 struct save_stats {
   std::uint64_t saves = 0;  ///< published
@@ -125,6 +136,8 @@ struct save_stats {
   double background_seconds = 0;
   std::uint64_t state_bytes = 0;  ///< of what was published, before encoding
   std::uint64_t bytes = 0;        ///< of what was published, in files
+  /// Of cairn::levels, all places but the first; in a group, at rank 0.
+  std::vector<level_stats> levels{};
 
   /// State bytes per byte in files; 0 before the first save.
   [[nodiscard]] double ratio() const noexcept {

@@ -53,9 +53,11 @@ MAY_INCLUDE = {
     "exchange": STAGES | WORDS | CALLS | {"arrays.hpp", "once"},
     "trainer": {"core", "system", "state", "event.hpp", "loop.hpp", "observers.hpp", "signals.hpp"},
     "run": STAGES | WORDS | CALLS | {"arrays.hpp", "group", "plan", "schedule", "options.hpp", "signals.hpp"},
+    "levels.hpp": {"core", "store"},
+    "levels": STAGES | WORDS | {"chain", "schedule", "options.hpp", "levels.hpp", "run"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "merge.hpp", "s3.hpp", "slurm.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "levels", "levels.hpp", "merge.hpp", "s3.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 MAY_INCLUDE["implementation.hpp"] = {"definitions"}
 FOR_ALL = {"version.hpp"}
@@ -77,7 +79,7 @@ PUBLIC = {
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # The beginnings of the paths of what cairn.hpp does not include.
-OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "merge.", "schedule/checkfreq.", "schedule/coci.",
+OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "levels.", "levels/", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "s3.", "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.", "store/s3/")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp"}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/run/history.hpp"
+#include "cairn/run/checkpoint_list.hpp"
 
 #include <random>
 #include <string>

@@ -12,6 +12,7 @@
 #include "cairn/state/stored_state.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
+#include "cairn/store/level_set.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
@@ -321,6 +322,29 @@ inline void require_same_checkpoints(const any_store& store, team& ranks) {
   ranks.require_same("the checkpoints that they see in " + store.location(), seen);
 }
 
+/// A place that has a checkpoint; of several, its number.
+struct restore_place {
+  any_store store;
+  std::size_t level = 0;
+};
+
+/// The places that have the checkpoint, the nearest first, as the leader sees them; of a single one, the store itself.
+inline std::vector<restore_place> places_of(const any_store& store, const std::string& name, team& ranks) {
+  const auto levels = store.levels();
+  if (!levels) return {{store}};
+  const auto numbers = ranks.from_leader([&] {
+    std::vector<std::string> all;
+    for (const auto number : levels->having(name)) all.push_back(std::to_string(number));
+    return all;
+  });
+  std::vector<restore_place> places;
+  for (const auto& each : numbers) {
+    const auto number = static_cast<std::size_t>(std::stoull(each));
+    places.push_back({levels->place(number), number});
+  }
+  return places;
+}
+
 std::optional<load_report> restore_first(const any_store& store,
                                          const std::function<std::vector<std::string>()>& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
@@ -332,21 +356,29 @@ std::optional<load_report> restore_first(const any_store& store,
     std::vector<skipped_checkpoint> skipped;
     bool has_gone = false;  // by retention of another process: it says nothing about what is there
     for (const auto& name : names) {
-      try {
-        auto report = restore_one(store, name, state, options, on_event, changed, ranks);
-        report.skipped = std::move(skipped);
-        return report;
-      } catch (const error& cause) {
-        has_gone = cause.code() == errc::not_found && lists < most_lists;
-        if (has_gone) break;
-        if (!is_of_checkpoint(cause.code())) throw;
-        skipped.push_back({name, std::string(cause.sentence())});
-        notify(on_event, {.what = event::kind::fell_back,
-                          .checkpoint = store.location() + "/" + name,
-                          .step = parse_checkpoint_name(name).value_or(0),
-                          .message = std::string(cause.sentence()),
-                          .code = cause.code()});
+      const auto places = places_of(store, name, ranks);
+      if (places.empty()) skipped.push_back({name, name + " has just been removed"});
+      has_gone = places.empty() && lists < most_lists;
+      for (std::size_t i = 0; i < places.size() && !has_gone; ++i) {
+        try {
+          auto report = restore_one(places[i].store, name, state, options, on_event, changed, ranks);
+          report.level = places[i].level;
+          report.skipped = std::move(skipped);
+          return report;
+        } catch (const error& cause) {
+          const bool is_last = i + 1 == places.size();
+          has_gone = is_last && cause.code() == errc::not_found && lists < most_lists;
+          if (has_gone) break;
+          if (!is_of_checkpoint(cause.code())) throw;
+          if (is_last) skipped.push_back({name, std::string(cause.sentence())});
+          notify(on_event, {.what = event::kind::fell_back,
+                            .checkpoint = places[i].store.location() + "/" + name,
+                            .step = parse_checkpoint_name(name).value_or(0),
+                            .message = std::string(cause.sentence()),
+                            .code = cause.code()});
+        }
       }
+      if (has_gone) break;
     }
     if (has_gone) continue;
     try {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -21,278 +22,15 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/options.hpp"
+#include "cairn/run/checkpoint_list.hpp"
 #include "cairn/run/shares.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/level_set.hpp"
 #include "cairn/store/naming.hpp"
-#include "cairn/store/retention.hpp"
-#include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// The event of an error about a checkpoint, or about several in the store at this path.
-[[nodiscard]] inline event failure_event(const std::string& path, std::uint64_t step, const error& cause) {
-  return {.what = event::kind::failed,
-          .checkpoint = path,
-          .step = step,
-          .message = std::string(cause.sentence()),
-          .code = cause.code()};
-}
-
-/// The checkpoints named by step in a store, as this process knows them; removes those that no rule keeps. Not
-/// thread-safe, except where it says "any thread".
-class checkpoint_list {
- public:
-  /// All must outlive the list.
-  checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
-      : store_(store), options_(options), on_event_(on_event) {}
-
-  /// Names and steps of the checkpoints that are named by step, ascending. Any thread.
-  [[nodiscard]] std::vector<std::string> names() const {
-    auto all = store_.list();
-    std::erase_if(all, [](const auto& name) { return !parse_checkpoint_name(name); });
-    return all;
-  }
-  [[nodiscard]] std::vector<std::uint64_t> steps() const {
-    std::vector<std::uint64_t> all;
-    for (const auto& name : names()) all.push_back(*parse_checkpoint_name(name));
-    return all;
-  }
-
-  /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the
-  /// first one after `refresh` or `failed`, lists the store: errc::io.
-  [[nodiscard]] std::uint64_t newest_step() {
-    if (!newest_step_) {
-      std::uint64_t newest = 0;
-      for (const auto& name : names())
-        if (!unusable_.contains(name)) newest = *parse_checkpoint_name(name);
-      newest_step_ = newest;
-    }
-    return *newest_step_;
-  }
-  /// As above. But later checkpoints than `step` count only if their index, which this reads, does not say that they
-  /// are of another step than their name.
-  [[nodiscard]] std::uint64_t newest_step_for(std::uint64_t step) {
-    const auto is_of_another_step = [&](const std::string& name) {
-      try {
-        return read_index(*store_.open(name), index_part::metadata).info.step != parse_checkpoint_name(name);
-      } catch (const error& cause) {
-        if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
-        return false;  // damaged: it counts
-      }
-    };
-    while (step < newest_step()) {
-      auto all = names();
-      while (!all.empty() && unusable_.contains(all.back())) all.pop_back();
-      if (all.empty() || !is_of_another_step(all.back())) break;
-      unusable_.insert(all.back());
-      newest_step_.reset();
-    }
-    return newest_step();
-  }
-  /// The store may have changed: forgets what is known of it.
-  void refresh() noexcept {
-    newest_step_.reset();
-    known_.clear();
-  }
-  /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's
-  /// own, unless a checkpoint of its step or later was there before.
-  void failed(const save_job& job) {
-    if (newest_step_ && *newest_step_ < job.info.step) run_step_ = job.info.step;
-    newest_step_.reset();
-    known_.erase(job.name);
-  }
-
-  /// Throws errc::stale for a step below `newest`: a restore would prefer that checkpoint. Any thread.
-  void refuse_earlier(std::uint64_t step, std::uint64_t newest) const {
-    if (step < newest)
-      fail(errc::stale,
-           {"step ", step, " is below step ", newest, ", the newest checkpoint in ", store_.location(),
-            ", which would be restored instead: restore it first, remove later checkpoints with remove_after or "
-            "on_older_step = replace, or save to another directory, which keeps them"});
-  }
-
-  /// Before a save of `step`: if the run does not continue from the newest checkpoint, does what `on_older_step` says,
-  /// which may be to remove checkpoints.
-  void make_way(std::uint64_t step) {
-    if (options_.on_older_step == when_older::refuse) return refuse_earlier(step, newest_step_for(step));
-    const auto last = std::min(step, run_step_.value_or(step));  // the run continues from there
-    if (last >= newest_step_for(last)) return;
-    remove_later(run_step_ ? std::optional(last) : std::nullopt);
-    static_cast<void>(newest_step_for(last));  // see `failed`
-  }
-
-  /// Adds the published checkpoint, or replaces it.
-  void saved(const save_job& job, const save_report& report) {
-    newest_step_ = run_step_ = job.info.step;
-    unusable_.erase(job.name);
-    known_checkpoint made{{.name = job.name, .step = job.info.step, .metrics = job.info.metrics}, report.bytes};
-    if (report.is_delta) made.entry.needs = {report.parent};
-    known_.insert_or_assign(job.name, std::move(made));
-  }
-  /// The checkpoint `name` has been replaced by its merged form.
-  void merged(const std::string& name, const merge_report& report) {
-    const auto at = known_.find(name);
-    if (at == known_.end()) return;
-    at->second.bytes = report.bytes;
-    at->second.entry.needs.clear();
-    if (!report.parent.empty()) at->second.entry.needs.push_back(report.parent);
-  }
-  /// The run continues from the restored checkpoint, or anew. Skipped ones do not count until replaced or restored.
-  void restored(const std::optional<load_report>& report) {
-    run_step_.reset();
-    if (!report) return;
-    for (const auto& each : report->skipped) unusable_.insert(each.checkpoint);
-    unusable_.erase(report->name);
-    run_step_ = report->step;
-    refresh();
-  }
-
-  /// What no rule keeps. errc::io: an index cannot be read; errc::unsupported: one is of another format version.
-  [[nodiscard]] std::vector<removal> retention_plan() { return plan_retention(entries(store_.list()), rules()); }
-
-  /// Removes what no rule keeps; returns the number of removed checkpoints. Reports what cannot be removed as an event.
-  std::uint64_t prune() noexcept {
-    try {
-      if (!rules().any()) return 0;
-      const auto all = entries(store_.list());
-      const auto plan = plan_retention(all, rules());
-      report_missing_metric(all);
-      return remove(plan).count;
-    } catch (...) {  // the save has succeeded; the next one retries
-      const auto cause = as_error(std::current_exception(), {"the checkpoints are not removed"});
-      try {
-        emit(failure_event(store_.location(), newest_step_.value_or(0), cause));
-      } catch (...) {  // no memory
-      }
-      return 0;
-    }
-  }
-
-  /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid,
-  /// before anything is removed, if one that stays needs one of them.
-  std::uint64_t remove_later(std::optional<std::uint64_t> step) {
-    const auto names = store_.list();
-    const auto all = entries(names);
-    std::vector<removal> plan;
-    const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
-    std::set<std::string_view> going;
-    for (const auto& name : names) {
-      const auto at = parse_checkpoint_name(name);
-      if (!at || (step && *at <= *step)) continue;
-      plan.push_back({name, name + why});
-      going.insert(name);
-    }
-    for (const auto& each : all) {
-      if (going.contains(each.name)) continue;
-      for (const auto& need : each.needs)
-        if (going.contains(need))
-          fail(errc::invalid, {need, " in ", store_.location(), " cannot be removed: ", each.name, " is built on it"});
-    }
-    std::reverse(plan.begin(), plan.end());
-    newest_step_.reset();
-    const auto done = remove(plan);
-    if (done.failure) throw error(*done.failure);
-    return done.count;
-  }
-
- private:
-  struct known_checkpoint {
-    retained_entry entry;
-    std::uint64_t bytes = 0;
-  };
-  struct removed {
-    std::uint64_t count = 0;
-    std::optional<error> failure{};  // the first one
-  };
-
-  void emit(const event& what) const { notify(on_event_, what); }
-  [[nodiscard]] retention_rules rules() const { return {options_.keep_last, options_.keep_best, options_.keep_every}; }
-  /// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are
-  /// listed for what they need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another
-  /// format version, whose dependencies are not known.
-  [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all) {
-    std::vector<retained_entry> entries;
-    for (const auto& name : all) {
-      const auto step = parse_checkpoint_name(name);
-      if (!step) known_.erase(name);  // others may replace it at any time
-      auto& entry = entries.emplace_back(known(name, step).entry);
-      entry.pinned = step && options_.pinned.contains(*step);
-      entry.is_usable = step && entry.is_usable && !unusable_.contains(name);
-    }
-    return entries;
-  }
-  /// The retention entry of a checkpoint: read from its index, unless this process saved it.
-  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step) {
-    if (const auto at = known_.find(name); at != known_.end()) return at->second;
-    known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
-    try {
-      auto index = read_index(*store_.open(name), index_part::metadata);
-      made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
-      made.entry.metrics = std::move(index.info.metrics);
-      if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
-      made.bytes = index.text_bytes;
-      for (const auto& shard : index.shards) made.bytes += shard.bytes;
-    } catch (const error& cause) {
-      if (cause.code() != errc::corrupt) throw;  // also if it is not there: another process has removed it just now
-      made.entry.is_usable = false;              // damaged: what it was built on is not known, and may be removed
-    }
-    return known_.emplace(name, std::move(made)).first->second;
-  }
-  /// Reports once that `keep_best` can compare no checkpoints.
-  void report_missing_metric(std::span<const retained_entry> all) {
-    if (!options_.keep_best || has_metric(all, *options_.keep_best)) return;
-    if (std::exchange(is_missing_metric_reported_, true)) return;
-    emit(
-        {.what = event::kind::unmatched,
-         .checkpoint = store_.location(),
-         .step = newest_step_.value_or(0),
-         .message = "keep_best keeps all checkpoints: none has a finite metric \"" + options_.keep_best->metric + '"'});
-  }
-  /// Removes the checkpoints of `plan` in its order. Keeps one that is needed by one that could not be removed.
-  removed remove(const std::vector<removal>& plan) {
-    removed done;
-    std::set<std::string> needed;  // by those that could not be removed
-    for (const auto& each : plan) {
-      const stopwatch watch;
-      const auto& found = known_.at(each.name);
-      const auto path = store_.location() + "/" + each.name;
-      const auto stays = [&] { needed.insert(found.entry.needs.begin(), found.entry.needs.end()); };
-      if (needed.contains(each.name)) {
-        stays();
-        continue;
-      }
-      try {
-        store_.remove(each.name);
-      } catch (const error& cause) {
-        emit(failure_event(path, found.entry.step, cause));
-        if (!done.failure) done.failure = cause;
-        stays();
-        continue;
-      }
-      ++done.count;
-      emit({.what = event::kind::pruned,
-            .checkpoint = path,
-            .step = found.entry.step,
-            .bytes = found.bytes,
-            .seconds = watch.seconds(),
-            .message = each.reason});
-      known_.erase(each.name);
-      unusable_.erase(each.name);
-    }
-    return done;
-  }
-
-  any_store& store_;
-  const checkpointer_options& options_;
-  const observer& on_event_;
-  std::optional<std::uint64_t> newest_step_;  // none: not known
-  std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last
-  bool is_missing_metric_reported_ = false;
-  std::map<std::string, known_checkpoint> known_;  // by name
-  std::set<std::string> unusable_;                 // those that a restore passed over
-};
 
 /// Which checkpoint is restored: the newest, or that of `load_options::step`; the best by a metric; or the newest whose
 /// loss is finite.
@@ -313,7 +51,12 @@ class history {
         options_(options),
         ranks_(ranks),
         on_event_(std::move(on_event)),
-        checkpoints_(store_, options_, on_event_) {}
+        levels_(store_.levels()),
+        checkpoints_(store_, options_, on_event_) {
+    if (!levels_) return;
+    if (ranks_.is_leader()) copies_ = levels_->start(options_, on_event_);
+    checkpoints_.prune_at(*levels_, 0, [this] { return copies_ ? copies_->copying() : std::set<std::string>(); });
+  }
 
   /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
   std::optional<load_report> restore(any_mutable_state state, load_options options, restore_choice choice) {
@@ -333,11 +76,14 @@ class history {
     return report;
   }
 
-  /// Before a save of `step` begins: excludes other processes, and makes way for it, see checkpoint_list.
-  void prepare_for(std::uint64_t step) {
+  /// Before a save begins: excludes other processes, and makes way for it, see checkpoint_list.
+  void prepare_for(save_job& job) {
     own_store();
-    checkpoints_.make_way(step);
+    checkpoints_.make_way(job.info.step);
+    if (levels_) job.info.notes[std::string(run_began)] = {levels_->began()};
   }
+  /// To other places. Null without them, and at all ranks but the leader. Any thread.
+  [[nodiscard]] level_copies* copies() const noexcept { return copies_.get(); }
   /// The values that the next delta refers to.
   [[nodiscard]] delta_base& base() noexcept { return base_; }
   [[nodiscard]] const delta_base& base() const noexcept { return base_; }
@@ -519,17 +265,20 @@ class history {
   void restored(const std::optional<load_report>& report) {
     base_.clear();
     checkpoints_.restored(report);
-    if (report) base_.restored({report->name, report->id}, report->step, report->links);
+    // The first place of several has the whole chain of each delta.
+    if (report && report->level == 0) base_.restored({report->name, report->id}, report->step, report->links);
   }
 
   any_store store_;
   const checkpointer_options& options_;
   team& ranks_;
   observer on_event_;
+  std::shared_ptr<level_set> levels_;  // null: one place
   stores::ownership ownership_;
   checkpoint_list checkpoints_;
   delta_base base_;
   bool unmatched_reported_ = false;
+  std::unique_ptr<level_copies> copies_;  // declared last: what it uses is destroyed after it
 };
 
 }  // namespace cairn::inline v0_1::detail

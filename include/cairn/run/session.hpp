@@ -180,7 +180,9 @@ class session {
   std::uint64_t remove_after(std::uint64_t step);
   [[nodiscard]] save_stats stats() const {
     check_owner();
-    return record_.stats();
+    auto all = record_.stats();
+    if (const auto* const copies = history_.copies()) all.levels = copies->stats();
+    return all;
   }
   [[nodiscard]] const any_store& store() const noexcept { return history_.store(); }
 
@@ -199,6 +201,7 @@ class session {
   void check_step(std::uint64_t step);
   [[nodiscard]] double seconds_to_stop() const;
   [[nodiscard]] schedule::before_end advise_before_end();
+  [[nodiscard]] double seconds_of_copies() const;
   [[nodiscard]] decision decide(const observation& now);
   [[nodiscard]] std::optional<decision> decide_together(const observation& now, const verdict& last, vote& mine);
   [[nodiscard]] step_outcome save_due(any_state state, const observation& now, std::optional<save_kind> kind,
@@ -248,6 +251,7 @@ class session {
   void drop_work(const error& cause);
   void cancel_work(const std::string& why);
   void end_work() noexcept;
+  [[nodiscard]] bool complete_copies(double seconds);
   void wait_for_background() noexcept;
   void report_hang() noexcept;
 

@@ -115,6 +115,8 @@ session::~session() {
   end_rounds();
   if (options_.on_destruction == when_destroyed::cancel) limiter_.cancel();
   wait_for_background();
+  if (auto* const copies = history_.copies(); copies && options_.on_destruction == when_destroyed::finish)
+    static_cast<void>(copies->finish(infinite()));
 }
 
 /// In the first call: compares the options of the ranks, and learns their weights. The round before that finds a rank
@@ -130,6 +132,11 @@ void session::meet() {
 
 void session::wait() {
   enter("wait");
+  if (store().levels()) {
+    constexpr double longest = 1;  // see complete_copies
+    while (!ranks_.from_leader([&] { return history_.copies()->finish(longest); })) {
+    }
+  }
   if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
 }
 
@@ -288,7 +295,15 @@ step_outcome session::step(any_state state, const observation& now) {
 /// What is best before `until`. In a group the ranks act on the decision of rank 0 at their next step.
 schedule::before_end session::advise_before_end() {
   if (!options_.until || !ranks_.is_leader()) return schedule::before_end::train;
-  return policy_.advise(seconds_to(*options_.until), ranks_.is_alone() ? 0 : 1);
+  return policy_.advise(seconds_to(*options_.until) - seconds_of_copies(), ranks_.is_alone() ? 0 : 1);
+}
+
+/// That the last copy to the slowest place took, at the leader.
+double session::seconds_of_copies() const {
+  double most = 0;
+  if (const auto* const copies = history_.copies())
+    for (const auto& each : copies->stats()) most = std::max(most, each.last_seconds);
+  return most;
 }
 
 /// Until the state must be saved, after a signal or before `until`.
@@ -391,7 +406,9 @@ save_report session::save(any_state state, const observation& now) {
   check_loss(now);
   const stopwatch stall;
   auto job = ranks_.all([&] { return describe_job(state, now); });
-  return save_now(make_sync_save(std::move(job), std::nullopt, true), stall)->get();
+  auto report = save_now(make_sync_save(std::move(job), std::nullopt, true), stall)->get();
+  static_cast<void>(complete_copies(infinite()));
+  return report;
 }
 
 /// A signal has arrived at a rank, or the job ends soon: saves the state of this step before the deadline, raw if
@@ -405,8 +422,8 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
                 .step = now.step,
                 .seconds = left,
                 .message = reason_to_stop(static_cast<int>(last.most.signal))});
-  const auto plan =
-      ranks_.from_leader([&] { return plan_preempt(left, bytes_of(describe(state).leaves), record_.newest()); });
+  const auto plan = ranks_.from_leader(
+      [&] { return plan_preempt(left - seconds_of_copies(), bytes_of(describe(state).leaves), record_.newest()); });
   limiter_.remove_limit();
   try {
     run_rounds("step " + std::to_string(now.step), plan.grace_seconds);
@@ -424,6 +441,13 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
   }
   const auto earlier = kept_failure_;
   auto result = save_now(std::move(save), stall);
+  try {
+    const double for_copies = ranks_.from_leader([&] { return std::max(seconds_to_stop(), 0.0); });
+    if (!complete_copies(for_copies))
+      record_.emit(history_.about(event::kind::failed, now.step, "not all places have this checkpoint in time"));
+  } catch (...) {  // an event has reported it
+    if (ranks_.is_broken()) throw;
+  }
   learn();
   kept_failure_ = earlier;
   preempted_step_ = now.step;

@@ -79,7 +79,7 @@ void session::start() {
 
 /// At the leader: begins the checkpoint.
 void session::begin(work& all) {
-  if (!all.is_merge()) history_.prepare_for(all.job->info.step);
+  if (!all.is_merge()) history_.prepare_for(*all.job);
   make_part(all);
   all.begun = all.part->begin();
 }
@@ -118,6 +118,7 @@ void session::publish(work& all, std::span<const std::string> records) {
   all.made = all.part->publish();
   note_published(all);
   all.announcement = ranks_.is_alone() ? "1" : to_json(*all.made);  // "1": any text that is not empty
+  if (auto* const copies = history_.copies(); copies && !all.is_merge()) copies->published(all.job->name);
   std::ignore = history_.checkpoints().prune();
 }
 
@@ -238,6 +239,18 @@ void session::cancel_work(const std::string& why) {
 void session::end_work() noexcept {
   const auto ended = std::move(work_);
   end_handle(*ended);
+}
+
+/// Waits until all places of the checkpoints have the newest one, for at most `seconds`. Returns whether they have it.
+bool session::complete_copies(double seconds) {
+  if (!store().levels()) return true;
+  constexpr double longest = 1;  // no rank waits for the others for longer
+  const stopwatch waited;
+  while (true) {
+    const double left = std::max(seconds - waited.seconds(), 0.0);
+    if (ranks_.from_leader([&] { return history_.copies()->complete(std::min(left, longest)); })) return true;
+    if (ranks_.from_leader([&] { return left == 0; })) return false;
+  }
 }
 
 /// Waits for the background thread, and reports a hang.

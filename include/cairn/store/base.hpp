@@ -159,6 +159,14 @@ concept joinable_store = store<Store> && requires(Store& self, std::string_view 
   { self.join(name, name) } -> std::convertible_to<std::unique_ptr<stores::transaction>>;
 };
 
+// Used by store/level_set.hpp.
+struct checkpointer_options;
+struct event;
+struct level_stats;
+namespace detail {
+class level_set;
+}
+
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
  public:
@@ -177,6 +185,8 @@ class any_store {
   }
   /// For how long `lock` may wait for an owner that may be dead: `lease()` of the store; 0 where it has none.
   [[nodiscard]] std::chrono::milliseconds lease() const { return self_->lease(); }
+  /// Of cairn::levels; null of other stores.
+  [[nodiscard]] std::shared_ptr<detail::level_set> levels() const { return self_->levels(); }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) {
     return not_null(call([&] { return self_->begin(name); }), "begin");
   }
@@ -230,6 +240,7 @@ class any_store {
     virtual std::string location() const = 0;
     virtual stores::ownership lock() = 0;
     virtual std::chrono::milliseconds lease() const = 0;
+    virtual std::shared_ptr<detail::level_set> levels() const = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::unique_ptr<stores::transaction> join(std::string_view, std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
@@ -248,6 +259,12 @@ class any_store {
         return held.lease();
       else
         return {};
+    }
+    std::shared_ptr<detail::level_set> levels() const override {
+      if constexpr (requires(std::shared_ptr<detail::level_set>& all) { all = held.set(); })
+        return held.set();
+      else
+        return nullptr;
     }
     std::unique_ptr<stores::transaction> begin(std::string_view name) override { return held.begin(name); }
     std::unique_ptr<stores::transaction> join([[maybe_unused]] std::string_view name,

@@ -62,6 +62,10 @@ void check_requests(std::string_view origin, std::span<const stored_leaf> leaves
 /// changed. O(n log n) for n steps, which may be in any order and overlap.
 void read_blocks(const stored_checkpoint& checkpoint, std::vector<read_step> steps, bool verify, unsigned threads);
 
+/// Compares the checksum of a block of the data section of a shard, which was found to be `found`. errc::corrupt names
+/// file, byte and leaf.
+void compare_block(const stored_shard& shard, std::uint64_t block, std::uint64_t found);
+
 /// Reads and checks the blocks with these bytes that are not checked yet. errc::corrupt names file, byte and leaf.
 void verify_blocks(const stored_checkpoint& checkpoint, std::span<const read_task> wanted, unsigned threads);
 

@@ -46,6 +46,25 @@ inline constexpr auto is_before = [](const auto& a, const auto& b) {
   return a.shard != b.shard ? a.shard < b.shard : a.begin < b.begin;
 };
 
+/// The leaf that byte `at` of a shard's data section belongs to.
+[[nodiscard]] inline std::string_view leaf_at(const stored_shard& shard, std::uint64_t at) {
+  const auto& tensors = shard.header.tensors;
+  const auto hit = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= at; });
+  return hit == tensors.end() ? std::string_view() : std::string_view(hit->key);
+}
+
+void compare_block(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
+  const auto begin = block * block_bytes, end = std::min(begin + block_bytes, shard.header.data_bytes);
+  if (found == shard.metadata.blocks[block]) {
+    shard.verified[block] = true;
+    return;
+  }
+  const auto first = leaf_at(shard, begin), last = leaf_at(shard, end - 1);
+  fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
+                       " on do not match their checksum; the damage affects \"", first,
+                       first == last ? "\"" : sentence({"\" to \"", last, "\""})});
+}
+
 /// Reads the tasks of one thread.
 class task_reader {
  public:
@@ -79,7 +98,8 @@ class task_reader {
         bytes = bytes.subspan(now.size());
         at += now.size();
         if (at == block_end)
-          compare(shard, (at - 1) / block_bytes, is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
+          compare_block(shard, (at - 1) / block_bytes,
+                        is_whole ? checksum(now) : std::exchange(block_sum_, {}).value());
       }
   }
 
@@ -110,25 +130,6 @@ class task_reader {
     for (const auto& step : steps)
       if (all_copied || !is_direct(step))
         scatter_bytes(*step.into, step.at, scratch.subspan(step.begin - begin, step.end - step.begin));
-  }
-
-  /// The leaf that byte `at` of a shard's data section belongs to.
-  [[nodiscard]] static std::string_view leaf_at(const stored_shard& shard, std::uint64_t at) {
-    const auto& tensors = shard.header.tensors;
-    const auto hit = std::partition_point(tensors.begin(), tensors.end(), [&](const auto& t) { return t.end <= at; });
-    return hit == tensors.end() ? std::string_view() : std::string_view(hit->key);
-  }
-
-  static void compare(const stored_shard& shard, std::uint64_t block, std::uint64_t found) {
-    const auto begin = block * block_bytes, end = std::min(begin + block_bytes, shard.header.data_bytes);
-    if (found == shard.metadata.blocks[block]) {
-      shard.verified[block] = true;
-      return;
-    }
-    const auto first = leaf_at(shard, begin), last = leaf_at(shard, end - 1);
-    fail(errc::corrupt, {shard.where, ": the ", end - begin, " bytes from byte ", shard.header.data_start + begin,
-                         " on do not match their checksum; the damage affects \"", first,
-                         first == last ? "\"" : sentence({"\" to \"", last, "\""})});
   }
 
   const stored_checkpoint& checkpoint_;

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// Several places for the checkpoints of a run. A unit of its own: only programs that include cairn/levels.hpp link it.
+#include "cairn/levels/levels.ipp"

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT
+// Copies the checkpoints of a run from the first place to another one, in a thread of its own: each time the newest.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/event.hpp"
+#include "cairn/levels/copy.hpp"
+#include "cairn/levels/level_list.hpp"
+#include "cairn/options.hpp"
+#include "cairn/report.hpp"
+#include "cairn/run/checkpoint_list.hpp"
+#include "cairn/run/policy_driver.hpp"
+#include "cairn/run/progress.hpp"
+#include "cairn/system/clock.hpp"
+#include "cairn/system/mutex.hpp"
+#include "cairn/system/parallel.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// `seconds` from now; at most 11 days, since clocks cannot add more.
+[[nodiscard]] inline std::chrono::steady_clock::time_point after(double seconds) {
+  using clock = std::chrono::steady_clock;
+  const std::chrono::duration<double> wait(std::min(seconds, 1e6));
+  return clock::now() + std::chrono::duration_cast<clock::duration>(wait);
+}
+
+/// The publications at the first place are numbered from 1 on. The functions of level_copies are explained there.
+class level_copier {
+ public:
+  /// To place `number` of `all`. The arguments outlive the copier.
+  level_copier(level_list& all, std::size_t number, const checkpointer_options& options, observer on_event)
+      : all_(all), number_(number), options_(options), on_event_(std::move(on_event)) {
+    stats_.place = place().location();
+    removes_.prune_at(all_, number_);
+    thread_ = start_thread([this] { run(); });
+  }
+  level_copier(const level_copier&) = delete;
+  level_copier& operator=(const level_copier&) = delete;
+  ~level_copier() {
+    {
+      const mutex_lock lock(mutex_);
+      ends_ = true;
+      limiter_.cancel();
+    }
+    changed_.notify_all();
+    thread_.join();
+  }
+
+  void published(const std::string& name) {
+    bool lags = false;
+    {
+      const mutex_lock lock(mutex_);
+      waiting_ = publication{name, ++published_};
+      lags = copying_ && !lags_ && clock::now() >= next_;
+      lags_ = lags_ || lags;
+    }
+    changed_.notify_all();
+    if (lags)
+      emit({.what = event::kind::lagging, .message = "the copy before it takes longer than the time between two"},
+           name);
+  }
+  [[nodiscard]] std::optional<std::string> copying() const {
+    const mutex_lock lock(mutex_);
+    return copying_ ? std::optional(copying_->name) : std::nullopt;
+  }
+  /// The newest is copied at once, without limit.
+  void hurry() {
+    const mutex_lock lock(mutex_);
+    if (copied_ >= published_ || wanted_ >= published_ || failed_ >= published_) return;
+    wanted_ = published_;
+    if (copying_ && copying_->number < wanted_)
+      limiter_.cancel();
+    else
+      limiter_.remove_limit();
+    changed_.notify_all();
+  }
+  /// After `hurry`.
+  [[nodiscard]] bool complete(std::chrono::steady_clock::time_point end) {
+    mutex_lock lock(mutex_);
+    const auto wanted = published_;
+    while (copied_ < wanted && failed_ < wanted && lock.wait_until(changed_, end)) {
+    }
+    if (copied_ >= wanted || failed_ < wanted) return copied_ >= wanted;
+    failed_ = 0;
+    throw error(*failure_);
+  }
+  [[nodiscard]] bool finish(std::chrono::steady_clock::time_point end) {
+    mutex_lock lock(mutex_);
+    while (copying_ && lock.wait_until(changed_, end)) {
+    }
+    return !copying_;
+  }
+  /// The checkpoint is being removed: it is not copied any more.
+  void forget(const std::string& name) {
+    mutex_lock lock(mutex_);
+    if (waiting_ && waiting_->name == name) waiting_.reset();
+    if (copying_ && copying_->name == name) copying_->is_forgotten = true;
+    if (copying_) limiter_.cancel();
+    while (copying_) lock.wait(changed_);
+  }
+  [[nodiscard]] level_stats stats() const {
+    const mutex_lock lock(mutex_);
+    return stats_;
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct publication {
+    std::string name;
+    std::uint64_t number = 0;
+    bool is_forgotten = false;
+  };
+
+  [[nodiscard]] any_store& place() { return all_.place(number_); }
+
+  void emit(event what, const std::string& name) {
+    what.checkpoint = stats_.place + "/" + name;
+    what.step = parse_checkpoint_name(name).value_or(0);
+    notify(on_event_, what);
+  }
+
+  void run() {
+    if (!options_.cores.empty()) use_cores(options_.cores);
+    while (const auto next = next_copy()) {
+      const stopwatch watch;
+      std::uint64_t bytes = 0;
+      std::optional<error> failure;
+      try {
+        bytes = copy(next->name);
+      } catch (...) {
+        failure = as_error(std::current_exception(), {stats_.place, "/", next->name, " cannot be copied"});
+      }
+      if (!failure)
+        emit({.what = event::kind::promoted, .bytes = bytes, .total = bytes, .seconds = watch.seconds()}, next->name);
+      else if (failure->code() != errc::cancelled)
+        emit({.what = event::kind::failed, .message = std::string(failure->sentence()), .code = failure->code()},
+             next->name);
+      ended(*next, bytes, watch.seconds(), failure);
+    }
+  }
+
+  /// When the publication that waits is to be copied.
+  [[nodiscard]] clock::time_point due() const CAIRN_REQUIRES(mutex_) {
+    return waiting_->number <= wanted_ ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at_);
+  }
+  /// Waits for the next publication to copy; nothing at the end.
+  [[nodiscard]] std::optional<publication> next_copy() {
+    mutex_lock lock(mutex_);
+    while (!ends_ && (!waiting_ || clock::now() < due())) {
+      if (waiting_)
+        lock.wait_until(changed_, due());
+      else
+        lock.wait(changed_);
+    }
+    if (ends_) return std::nullopt;
+    copying_ = std::exchange(waiting_, std::nullopt);
+    lags_ = false;
+    const auto& options = all_.options(number_);
+    limiter_.begin(copying_->number <= wanted_ ? std::nullopt : options.max_bytes_per_second);
+    constexpr std::chrono::minutes usual(5);
+    next_ = after(options.every.value_or(usual).count());
+    return copying_;
+  }
+
+  void ended(const publication& of, std::uint64_t bytes, double seconds, const std::optional<error>& failure) {
+    {
+      const mutex_lock lock(mutex_);
+      const bool is_forgotten = copying_->is_forgotten;
+      copying_.reset();
+      if (!failure) {
+        copied_ = of.number;
+        retry_at_ = {};
+        pause_ = 0;
+        ++stats_.copies;
+        stats_.bytes += bytes;
+        stats_.seconds += seconds;
+        stats_.last_seconds = seconds;
+      } else {
+        if (!waiting_ && !is_forgotten) waiting_ = of;
+        if (failure->code() != errc::cancelled) {
+          ++stats_.failed;
+          // As long as the copy took, and at least twice as long as before; see retry_delay.
+          constexpr double least = 1, most = retry_delay::longest;
+          pause_ = std::clamp(std::max(seconds, 2 * pause_), least, most);
+          retry_at_ = after(pause_);
+          if (of.number <= wanted_) {
+            failure_ = failure;
+            failed_ = of.number;
+            wanted_ = 0;
+          }
+        }
+      }
+    }
+    changed_.notify_all();
+  }
+
+  /// Copies a checkpoint and what it is built on, where the place does not have it. Returns the bytes that were copied.
+  std::uint64_t copy(const std::string& name) {
+    auto& from = all_.place(0);
+    std::atomic<std::uint64_t> bytes{0};
+    const auto copied = [&](std::uint64_t more) { limiter_.wait_until_allowed(bytes += more); };
+    auto names = place().list();
+    std::vector<std::string> missing;
+    for (std::optional<std::string> next = name; next;)
+      next = with_newest(from, *next, [&](const auto& there) -> std::optional<std::string> {
+        limiter_.check();
+        const auto text = index_text(*there);
+        const auto index = parse_index(text, there->location(), index_part::metadata);
+        if (std::ranges::find(names, *next) != names.end() && has(*next, text, index)) return std::nullopt;
+        missing.push_back(*next);
+        return index.parent ? std::optional(index.parent->name) : std::nullopt;
+      });
+    all_.set_names(number_, std::move(names));
+    for (; !missing.empty(); missing.pop_back()) {
+      with_newest(from, missing.back(),
+                  [&](const auto& there) { copy_checkpoint(*there, place(), missing.back(), copied); });
+      all_.published(number_, missing.back());
+    }
+    removes_.refresh();
+    std::ignore = removes_.prune();
+    all_.set_names(number_, place().list());
+    return bytes;
+  }
+
+  /// Whether the place has a checkpoint with this index, or what restores the same: the deltas of a merged one.
+  [[nodiscard]] bool has(const std::string& name, const std::string& text, const checkpoint_index& index) {
+    try {
+      const auto there = place().open(name);
+      const auto copy = index_text(*there);
+      if (copy == text) return true;
+      const auto found = parse_index(copy, there->location(), index_part::metadata);
+      return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards;
+    } catch (const error& cause) {
+      if (cause.code() != errc::corrupt && cause.code() != errc::not_found) throw;
+      return false;
+    }
+  }
+
+  level_list& all_;
+  std::size_t number_;
+  const checkpointer_options& options_;
+  observer on_event_;
+  checkpoint_list removes_{place(), options_, on_event_};  // for the thread of the copier
+  rate_limiter limiter_;
+  mutable mutex mutex_;
+  std::condition_variable changed_;
+  bool ends_ CAIRN_GUARDED_BY(mutex_) = false;
+  std::optional<publication> waiting_ CAIRN_GUARDED_BY(mutex_);  // the newest, if it is not copied
+  std::optional<publication> copying_ CAIRN_GUARDED_BY(mutex_);
+  std::uint64_t published_ CAIRN_GUARDED_BY(mutex_) = 0;  // number of the newest
+  std::uint64_t copied_ CAIRN_GUARDED_BY(mutex_) = 0;     // of the newest that is copied
+  std::uint64_t wanted_ CAIRN_GUARDED_BY(mutex_) = 0;     // up to which `complete` wants all copied at once
+  std::uint64_t failed_ CAIRN_GUARDED_BY(mutex_) = 0;     // of a wanted one that could not be copied, for `failure_`
+  std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
+  bool lags_ CAIRN_GUARDED_BY(mutex_) = false;             // reported of this copy
+  clock::time_point next_ CAIRN_GUARDED_BY(mutex_){};      // no copy before, unless it is wanted
+  clock::time_point retry_at_ CAIRN_GUARDED_BY(mutex_){};  // the same, after one that failed
+  double pause_ CAIRN_GUARDED_BY(mutex_) = 0;              // seconds, after that
+  level_stats stats_;                                      // `place` never changes; the others are guarded by mutex_
+  std::thread thread_;
+};
+
+/// To all places but the first.
+class all_copies final : public level_copies {
+ public:
+  all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, const observer& on_event)
+      : all_(all) {
+    for (std::size_t i = 1; i < all->size(); ++i)
+      copiers_.push_back(std::make_unique<level_copier>(*all, i, options, on_event));
+    for (const auto& each : copiers_) all_->add(each.get());
+  }
+  ~all_copies() override {
+    for (const auto& each : copiers_) all_->remove(each.get());
+  }
+
+  void published(const std::string& name) override {
+    all_->published(0, name);
+    for (const auto& each : copiers_) each->published(name);
+  }
+  [[nodiscard]] std::set<std::string> copying() const override {
+    std::set<std::string> names;
+    for (const auto& each : copiers_)
+      if (auto name = each->copying()) names.insert(std::move(*name));
+    return names;
+  }
+  [[nodiscard]] bool complete(double seconds) override {
+    const auto end = after(seconds);
+    for (const auto& each : copiers_) each->hurry();
+    return std::ranges::all_of(copiers_, [&](const auto& each) { return each->complete(end); });
+  }
+  [[nodiscard]] bool finish(double seconds) override {
+    const auto end = after(seconds);
+    return std::ranges::all_of(copiers_, [&](const auto& each) { return each->finish(end); });
+  }
+  [[nodiscard]] std::vector<level_stats> stats() const override {
+    std::vector<level_stats> all;
+    for (const auto& each : copiers_) all.push_back(each->stats());
+    return all;
+  }
+
+ private:
+  std::shared_ptr<level_list> all_;
+  std::vector<std::unique_ptr<level_copier>> copiers_;
+};
+
+}  // namespace cairn::inline v0_1::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Copies a published checkpoint to another store, byte by byte, and compares all checksums while it reads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/store/reader.hpp"
+#include "cairn/store/stored_checkpoint.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/parallel.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// Called after each piece of a copy, from any thread, with its bytes. What it throws ends the copy.
+using copied_bytes = std::function<void(std::uint64_t bytes)>;
+
+/// The text of index.json of a publication. errc::corrupt for one that is too long.
+[[nodiscard]] inline std::string index_text(const stores::publication& of) {
+  const auto file = of.open(index_file);
+  if (file->size() > max_header_bytes)
+    fail(errc::corrupt, {of.location(), "/", index_file, ": ", file->size(), " bytes are more than any index has"});
+  return stores::read_text(*file, 0, file->size());
+}
+
+/// Copies the file of a shard, in pieces of whole blocks: by as many threads as keep the place busy, each with memory
+/// for a piece.
+inline void copy_shard(const stores::publication& from, const index_shard& listed, stores::transaction& to,
+                       const copied_bytes& copied) {
+  constexpr std::uint64_t least_piece = std::uint64_t{4} << 20U;
+  const auto shard =
+      open_shard(open_file(from, listed), sentence({from.location(), "/", listed.file}), listed.header_checksum);
+  if (!shard.metadata.is_of_cairn) fail(errc::corrupt, {shard.where, ": has no checksums"});
+  const auto data = shard.header.data_start, bytes = shard.header.data_bytes;
+  const auto piece = std::max(least_piece, shard.file->preferred_read() / block_bytes * block_bytes);
+  auto& sink = to.create(listed.file, listed.bytes);
+  const auto threads = std::max(sink.writers(), 1U);
+  std::vector<page_buffer> buffers(threads);
+  const auto write = [&](std::uint64_t at, std::span<const std::byte> text) {
+    sink.write(at, std::span(&text, 1));
+    copied(text.size());
+  };
+  parallel_for(1 + (bytes + piece - 1) / piece, threads, [&](std::size_t number, unsigned worker) {
+    auto& buffer = buffers[worker];
+    if (number == 0) {
+      const auto header = buffer.first(data);
+      shard.file->read(0, header);
+      if (checksum(header) != listed.header_checksum)
+        fail(errc::corrupt, {shard.where, ": the header does not match its checksum"});
+      return write(0, header);
+    }
+    const auto begin = (number - 1) * piece;
+    const auto now = buffer.first(std::min(piece, bytes - begin));
+    shard.file->read(data + begin, now);
+    for (std::size_t at = 0; at < now.size(); at += block_bytes)
+      compare_block(shard, (begin + at) / block_bytes,
+                    checksum(now.subspan(at, std::min<std::size_t>(block_bytes, now.size() - at))));
+    write(data + begin, now);
+  });
+}
+
+/// Publishes the checkpoint `name` in `to`, with the files of `from`. errc::corrupt: `from` is damaged, and nothing is
+/// published. errc::not_found: it has been removed.
+inline void copy_checkpoint(const stores::publication& from, any_store& to, std::string_view name,
+                            const copied_bytes& copied) {
+  const auto text = index_text(from);
+  const auto index = parse_index(text, sentence({from.location(), "/", index_file}), index_part::metadata);
+  const auto made = to.begin(name);
+  for (const auto& shard : index.shards) copy_shard(from, shard, *made, copied);
+  page_buffer aligned;
+  const auto bytes = aligned.first(text.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin());
+  const stores::buffer written[] = {bytes};
+  made->create(index_file, text.size()).write(0, written);
+  copied(text.size());
+  made->publish();
+}
+
+}  // namespace cairn::inline v0_1::detail

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// The places of cairn::levels: what is in them, and which of it belongs to the run.
+//
+// Each checkpoint says when its run began (run_began). A run begins later than all runs whose checkpoints it has seen.
+// So where two machines have gone on from one checkpoint, which only happens when one was taken for lost, the later run
+// is the one that counts: checkpoints of earlier runs from its first step on are abandoned. They are never listed, and
+// the next run that locks the places removes them.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
+#include "cairn/levels.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/level_set.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/system/mutex.hpp"
+#include "cairn/system/sort.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+class level_copier;
+
+class level_list final : public level_set, public std::enable_shared_from_this<level_list> {
+ public:
+  explicit level_list(std::vector<level> places) : levels_(std::move(places)) { check(); }
+
+  [[nodiscard]] std::size_t size() const noexcept { return levels_.size(); }
+  [[nodiscard]] any_store& place(std::size_t number) override { return levels_[number].place; }
+  [[nodiscard]] const any_store& place(std::size_t number) const { return levels_[number].place; }
+  [[nodiscard]] const level_options& options(std::size_t number) const { return levels_[number].options; }
+  [[nodiscard]] std::optional<std::size_t> keep_last(std::size_t number) const override {
+    return levels_[number].options.keep_last;
+  }
+  [[nodiscard]] double began() const override {
+    const mutex_lock lock(mutex_);
+    return began_;
+  }
+  [[nodiscard]] std::unique_ptr<level_copies> start(const checkpointer_options& options,
+                                                    std::function<void(const event&)> on_event) override;
+
+  /// The longest of all places.
+  [[nodiscard]] std::chrono::milliseconds lease() const {
+    std::chrono::milliseconds longest{};
+    for (const auto& each : levels_) longest = std::max(longest, each.place.lease());
+    return longest;
+  }
+
+  /// Locks all places, and looks at what is there.
+  [[nodiscard]] stores::ownership lock() {
+    auto held = std::make_shared<locked>();
+    for (auto& each : levels_) held->places.push_back(each.place.lock());
+    held->of = shared_from_this();
+    survey(true);
+    return held;
+  }
+
+  /// Those of all places that are not abandoned. With the lock, only the first place is asked.
+  [[nodiscard]] std::vector<std::string> list() const {
+    if (!is_locked()) survey(false);
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < levels_.size(); ++i)
+      for (auto& name : names_at(i)) names.insert(std::move(name));
+    std::vector<std::string> sorted(names.begin(), names.end());
+    sort_items(sorted, checkpoint_before);
+    return sorted;
+  }
+  [[nodiscard]] std::vector<std::size_t> having(const std::string& name) const override {
+    std::vector<std::size_t> numbers;
+    for (std::size_t i = 0; i < levels_.size(); ++i)
+      if (std::ranges::count(names_at(i), name) != 0) numbers.push_back(i);
+    return numbers;
+  }
+  [[nodiscard]] std::vector<std::string> abandoned(std::size_t number) const override {
+    std::vector<std::string> names;
+    {
+      const mutex_lock lock(mutex_);
+      for (const auto& [place, name] : abandoned_)
+        if (place == number) names.push_back(name);
+    }
+    sort_items(names, [](const auto& a, const auto& b) { return checkpoint_before(b, a); });
+    return names;
+  }
+
+  [[nodiscard]] std::shared_ptr<const stores::publication> open(const std::string& name) const {
+    if (!is_locked()) {  // the others may have it
+      for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
+        try {
+          return levels_[i].place.open(name);
+        } catch (const error& cause) {
+          if (cause.code() != errc::not_found) throw;
+        }
+      }
+      return levels_.back().place.open(name);
+    }
+    const auto numbers = having(name);
+    return levels_[numbers.empty() ? 0 : numbers.front()].place.open(name);
+  }
+  /// From all places, the farthest first: what is left after a crash is nearer. errc::not_found if no place has it.
+  void remove(const std::string& name);
+
+  /// What a copier finds at its place, of which the run has the lock.
+  void set_names(std::size_t number, std::vector<std::string> names) {
+    const mutex_lock lock(mutex_);
+    for (auto at = abandoned_.begin(); at != abandoned_.end();)
+      at = at->first == number && std::ranges::find(names, at->second) == names.end() ? abandoned_.erase(at)
+                                                                                      : std::next(at);
+    known_[number] = std::move(names);
+  }
+  /// The run has published the checkpoint at that place.
+  void published(std::size_t number, const std::string& name) {
+    const mutex_lock lock(mutex_);
+    abandoned_.erase({number, name});
+    auto& names = known_[number];
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  void add(level_copier* copier) {
+    const mutex_lock lock(mutex_);
+    copiers_.insert(copier);
+  }
+  void remove(level_copier* copier) {
+    const mutex_lock lock(mutex_);
+    copiers_.erase(copier);
+  }
+
+ private:
+  /// The locks of all places.
+  struct locked {
+    locked() = default;
+    locked(const locked&) = delete;
+    locked& operator=(const locked&) = delete;
+    ~locked() {
+      if (of) of->unlocked();
+    }
+    std::shared_ptr<level_list> of{};
+    std::vector<stores::ownership> places{};
+  };
+
+  /// A checkpoint at a place.
+  struct found {
+    std::size_t place;
+    std::string name;
+    std::optional<std::uint64_t> step;
+    double began;  // infinite where the index is damaged: it does not count, and is not abandoned
+  };
+
+  void check() const {
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      const auto& [place, options] = levels_[i];
+      const auto invalid = [&](std::string_view option, std::string_view why) {
+        fail(errc::invalid, {option, " of the place ", place.location(), " ", why});
+      };
+      if (options.keep_last == std::size_t{0}) invalid("keep_last", "is 0: std::nullopt is no rule");
+      if (options.every && !(options.every->count() >= 0)) invalid("every", "is below 0");
+      if (options.max_bytes_per_second && !is_positive(*options.max_bytes_per_second))
+        invalid("max_bytes_per_second", "is not above 0");
+      if (i == 0 && (options.every || options.max_bytes_per_second))
+        fail(errc::invalid, {"the first place, ", place.location(),
+                             ", gets no copies: every and max_bytes_per_second "
+                             "are for the others"});
+      if (place.levels()) fail(errc::invalid, {"a place of levels is itself of several places"});
+      if (!seen.insert(place.location()).second) fail(errc::invalid, {place.location(), " is given twice"});
+    }
+    if (levels_.size() < 2) fail(errc::invalid, {"levels has ", levels_.size(), " places: it needs two or more"});
+  }
+
+  [[nodiscard]] bool is_locked() const {
+    const mutex_lock lock(mutex_);
+    return is_locked_;
+  }
+  void unlocked() {
+    const mutex_lock lock(mutex_);
+    is_locked_ = false;
+  }
+
+  /// The names at a place that are not abandoned.
+  [[nodiscard]] std::vector<std::string> names_at(std::size_t number) const {
+    auto names = number == 0 ? levels_[0].place.list() : std::vector<std::string>();
+    const mutex_lock lock(mutex_);
+    if (number != 0) names = known_[number];
+    std::vector<std::string> left;
+    for (auto& name : names)
+      if (!abandoned_.contains({number, name})) left.push_back(std::move(name));
+    return left;
+  }
+
+  [[nodiscard]] static double began_of(const any_store& place, const std::string& name) {
+    try {
+      const auto notes = read_index(*place.open(name), index_part::metadata).info.notes;
+      const auto at = notes.find(std::string(run_began));
+      return at == notes.end() || at->second.size() != 1 || !is_finite(at->second[0]) ? 0 : at->second[0];
+    } catch (const error& cause) {
+      if (cause.code() != errc::corrupt && cause.code() != errc::not_found) throw;
+      return infinite();
+    }
+  }
+
+  /// Lists all places, and finds out what is abandoned.
+  void survey(bool locks) const {
+    std::vector<found> all;
+    std::map<std::size_t, std::vector<std::string>> known;
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      known[i] = levels_[i].place.list();
+      for (const auto& name : known[i])
+        if (const auto step = parse_checkpoint_name(name))
+          all.push_back({i, name, step, began_of(levels_[i].place, name)});
+    }
+    sort_items(all, [](const found& a, const found& b) { return a.step < b.step; });
+    std::set<std::pair<std::size_t, std::string>> abandoned;
+    double latest = 0;  // beginning of a run with a checkpoint of this step or an earlier one
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      for (std::size_t j = i; j < all.size() && all[j].step == all[i].step; ++j)
+        if (all[j].began != infinite()) latest = std::max(latest, all[j].began);
+      if (all[i].began < latest) abandoned.insert({all[i].place, all[i].name});
+    }
+    const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    const mutex_lock lock(mutex_);
+    known_ = std::move(known);
+    abandoned_ = std::move(abandoned);
+    began_ = std::max(now, std::nextafter(latest, infinite()));
+    is_locked_ = is_locked_ || locks;
+  }
+
+  std::vector<level> levels_;
+  mutable mutex mutex_;
+  mutable bool is_locked_ CAIRN_GUARDED_BY(mutex_) = false;                                 // by this process
+  mutable std::map<std::size_t, std::vector<std::string>> known_ CAIRN_GUARDED_BY(mutex_);  // by place
+  mutable std::set<std::pair<std::size_t, std::string>> abandoned_ CAIRN_GUARDED_BY(mutex_);
+  mutable double began_ CAIRN_GUARDED_BY(mutex_) = 0;
+  std::set<level_copier*> copiers_ CAIRN_GUARDED_BY(mutex_);
+};
+
+}  // namespace cairn::inline v0_1::detail

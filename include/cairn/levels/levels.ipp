@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Definitions of cairn/levels.hpp.
+#pragma once
+
+#include "cairn/levels.hpp"
+#include "cairn/levels/copier.hpp"
+#include "cairn/levels/level_list.hpp"
+#include "cairn/store/directory.hpp"
+
+namespace cairn::inline v0_1 {
+
+namespace detail {
+
+std::unique_ptr<level_copies> level_list::start(const checkpointer_options& options,
+                                                std::function<void(const event&)> on_event) {
+  return std::make_unique<all_copies>(shared_from_this(), options, on_event);
+}
+
+void level_list::remove(const std::string& name) {
+  std::set<level_copier*> copiers;
+  {
+    const mutex_lock lock(mutex_);
+    copiers = copiers_;
+  }
+  for (auto* const each : copiers) each->forget(name);
+  const auto numbers = having(name);
+  if (numbers.empty()) fail(errc::not_found, {"there is no checkpoint ", place(0).location(), "/", name});
+  for (std::size_t i = numbers.size(); i-- > 0;) {
+    try {
+      place(numbers[i]).remove(name);
+    } catch (const error& cause) {
+      if (cause.code() != errc::not_found) throw;
+    }
+    const mutex_lock lock(mutex_);
+    std::erase(known_[numbers[i]], name);
+  }
+}
+
+}  // namespace detail
+
+level::level(const std::string& root, const level_options& how) : place(stores::directory(root)), options(how) {}
+
+levels::levels(std::vector<level> places) : self_(std::make_shared<detail::level_list>(std::move(places))) {}
+
+std::string levels::location() const { return self_->place(0).location(); }
+stores::ownership levels::lock() { return self_->lock(); }
+std::chrono::milliseconds levels::lease() const { return self_->lease(); }
+std::unique_ptr<stores::transaction> levels::begin(std::string_view name) { return self_->place(0).begin(name); }
+std::unique_ptr<stores::transaction> levels::join(std::string_view name, std::string_view attempt) {
+  return self_->place(0).join(name, attempt);
+}
+std::vector<std::string> levels::list() const { return self_->list(); }
+std::shared_ptr<const stores::publication> levels::open(std::string_view name) const {
+  return self_->open(std::string(name));
+}
+void levels::remove(std::string_view name) { self_->remove(std::string(name)); }
+std::shared_ptr<detail::level_set> levels::set() const { return self_; }
+
+}  // namespace cairn::inline v0_1

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What a store of several places (cairn::levels) gives to a checkpointer.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/store/base.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// The key in the notes of a checkpoint of several places: when the run began that saved it. See level_set::began.
+inline constexpr std::string_view run_began = "run_began";
+
+/// The copies of one run to all places but the first. Destroyed, it cancels them. Thread-safe.
+class level_copies {
+ public:
+  virtual ~level_copies() = default;
+  /// A checkpoint has been published at the first place.
+  virtual void published(const std::string& name) = 0;
+  /// The checkpoints that are being copied, which the first place keeps as long.
+  [[nodiscard]] virtual std::set<std::string> copying() const = 0;
+  /// Copies the newest checkpoint to all places that do not have it, at once and without limit, and waits for that for
+  /// at most `seconds`: returns whether all have it. Throws what fails meanwhile.
+  [[nodiscard]] virtual bool complete(double seconds) = 0;
+  /// Waits until no copy is being made, for at most `seconds`; returns whether that is so.
+  [[nodiscard]] virtual bool finish(double seconds) = 0;
+  [[nodiscard]] virtual std::vector<level_stats> stats() const = 0;
+};
+
+/// Several places, the nearest first. Thread-safe.
+class level_set {
+ public:
+  virtual ~level_set() = default;
+  [[nodiscard]] virtual any_store& place(std::size_t number) = 0;
+  /// The numbers of the places that have the checkpoint, ascending.
+  [[nodiscard]] virtual std::vector<std::size_t> having(const std::string& name) const = 0;
+  /// What is left at a place of runs from which another machine has continued, the newest first.
+  [[nodiscard]] virtual std::vector<std::string> abandoned(std::size_t place) const = 0;
+  /// When the run began that has the lock, in seconds since 1970: later than that of all checkpoints there.
+  [[nodiscard]] virtual double began() const = 0;
+  /// The copies of the run that has the lock. `options` and the set outlive them. These types are of options.hpp,
+  /// report.hpp and event.hpp.
+  [[nodiscard]] virtual std::unique_ptr<level_copies> start(const checkpointer_options& options,
+                                                            std::function<void(const event&)> on_event) = 0;
+  /// How many checkpoints are kept at a place, if it has a rule of its own.
+  [[nodiscard]] virtual std::optional<std::size_t> keep_last(std::size_t place) const = 0;
+};
+
+}  // namespace cairn::inline v0_1::detail

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+#include "cairn/levels.hpp"
+
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/load.hpp"
+#include "cairn/merge.hpp"
+#include "cairn/store/directory.hpp"
+#include "catch.hpp"
+#include "gate.hpp"
+#include "hooked_store.hpp"
+#include "store/sample.hpp"
+#include "trainer.hpp"
+
+using cairn::errc;
+using kind = cairn::event::kind;
+using steps = std::vector<std::uint64_t>;
+using tests::trained;
+using tests::trainer;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::chrono::hours hour(1);
+
+/// The steps that a place has by itself.
+steps steps_at(const cairn::any_store& place) {
+  steps all;
+  for (const auto& name : place.list()) all.push_back(*cairn::detail::parse_checkpoint_name(name));
+  return all;
+}
+
+/// Two directories, a run in them, and its events.
+struct two_places {
+  sample::scratch scratch{};
+  cairn::any_store near = cairn::stores::directory(scratch.path("near"));
+  cairn::any_store far = cairn::stores::directory(scratch.path("far"));
+  cairn::level_options how{.every = std::chrono::seconds(0)};
+  std::vector<cairn::event> events{};
+
+  [[nodiscard]] cairn::checkpointer run(cairn::checkpointer_options options = {}) {
+    options.on_event = [this](const cairn::event& what) { events.push_back(what); };
+    return cairn::checkpointer(cairn::levels{near, cairn::level{far, how}}, std::move(options));
+  }
+  [[nodiscard]] std::size_t count(kind what) const {
+    return static_cast<std::size_t>(std::ranges::count(events, what, &cairn::event::what));
+  }
+  /// Flips a bit in the middle of a shard.
+  static void damage(const std::string& directory) {
+    for (const auto& file : fs::directory_iterator(directory)) {
+      if (file.path().extension() != ".safetensors") continue;
+      auto bytes = sample::slurp(file.path());
+      bytes[bytes.size() - 9] ^= 1;
+      sample::spill(file.path(), bytes);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a save is at all places when it returns, as the same files") {
+  two_places at;
+  at.run().save(trained(7), {.step = 7});
+  const std::string name = "step-000000007";
+  REQUIRE(at.far.list() == std::vector{name});
+  const auto files = at.near.open(name)->files();
+  CHECK(at.far.open(name)->files() == files);
+  for (const auto& file : files) CHECK(sample::get(at.far, name, file) == sample::get(at.near, name, file));
+  trainer state;
+  cairn::load(at.far, state);
+  CHECK(state == trained(7));
+}
+
+TEST_CASE("a machine that has lost its disk goes on from the far place; else the near one is read") {
+  two_places at;
+  at.run().save(trained(3), {.step = 3});
+  const bool is_lost = GENERATE(false, true);
+  if (is_lost) fs::remove_all(at.scratch.path("near"));
+  trainer state;
+  auto next = at.run();
+  const auto report = next.restore(state);
+  REQUIRE(report);
+  CHECK(report->step == 3);
+  CHECK(report->level == (is_lost ? 1 : 0));
+  CHECK(state == trained(3));
+  next.save(trained(4), {.step = 4});
+  CHECK(steps_at(at.near).back() == 4);
+  CHECK(steps_at(at.far) == steps{3, 4});
+  CHECK(next.steps() == steps{3, 4});
+}
+
+TEST_CASE("where the near copy is damaged, the same step is restored from the far place, not an older one") {
+  two_places at;
+  {
+    auto run = at.run();
+    run.save(trained(1), {.step = 1});
+    run.save(trained(2), {.step = 2});
+  }
+  two_places::damage(at.scratch.path("near/step-000000002"));
+  SECTION("a shard") {}
+  SECTION("the index") { sample::spill(at.scratch.path("near/step-000000002/index.json"), "{"); }
+  trainer state;
+  const auto report = at.run().restore(state);
+  REQUIRE(report);
+  CHECK(report->step == 2);
+  CHECK(report->level == 1);
+  CHECK(report->skipped.empty());
+  CHECK(at.count(kind::fell_back) == 1);
+  CHECK(state == trained(2));
+}
+
+TEST_CASE("damage is never copied") {
+  two_places at;
+  tests::gated_store gated{.inner = at.far};
+  at.far = gated;
+  gated.entrance->close();
+  auto run = at.run({.when = cairn::policies::every_steps{1}});
+  run.step(trained(1), {.step = 1}).save.wait();
+  gated.entrance->wait_for_arrival();  // its copy has begun, and nothing is read yet but the index
+  two_places::damage(at.scratch.path("near/step-000000001"));
+  gated.entrance->open();
+  run.wait();
+  CHECK(steps_at(at.far).empty());
+  REQUIRE(at.count(kind::failed) == 1);
+  const auto failed = *std::ranges::find(at.events, kind::failed, &cairn::event::what);
+  CHECK(failed.code == errc::corrupt);
+  CHECK(failed.message.find(at.scratch.path("near/step-000000001/shard")) != std::string::npos);
+}
+
+TEST_CASE("steps do not wait for copies, which fail with an event; a save throws, and its checkpoint stays near") {
+  two_places at;
+  bool is_away = true;
+  at.far = hooked_store{at.far, {.before_write = [&] {
+                          if (is_away) cairn::fail(errc::io, {"the network is down"});
+                        }}};
+  auto run = at.run({.when = cairn::policies::every_steps{1}});
+  CHECK(run.step(trained(1), {.step = 1}).save.get().bytes > 0);
+  const auto failure = sample::failure_of([&] { run.save(trained(2), {.step = 2}); });
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says("the network is down"));
+  CHECK(failure.says(at.scratch.path("far")));
+  CHECK(steps_at(at.near) == steps{1, 2});
+  CHECK(steps_at(at.far).empty());
+  CHECK(at.count(kind::failed) >= 1);
+  is_away = false;
+  run.save(trained(3), {.step = 3});
+  CHECK(steps_at(at.far).back() == 3);
+  CHECK(run.stats().levels.at(0).failed >= 1);
+  CHECK(run.stats().levels.at(0).copies == 1);
+  CHECK(run.stats().levels.at(0).place == at.scratch.path("far"));
+}
+
+TEST_CASE("a copy is due when the time since the last one has passed") {
+  two_places at;
+  at.how.every = GENERATE(std::chrono::seconds(0), std::chrono::seconds(3600));
+  const bool is_seldom = at.how.every->count() > 0;
+  auto run = at.run({.when = cairn::policies::every_steps{1}});
+  for (std::uint64_t step = 1; step <= 3; ++step) {
+    run.step(trained(step), {.step = step}).save.wait();
+    run.wait();
+  }
+  if (is_seldom) {
+    CHECK(steps_at(at.far).size() == 1);
+  } else {
+    // The copy of each has begun, or that of the last one follows.
+    run.save(trained(3), {.step = 3});
+    CHECK(steps_at(at.far).back() == 3);
+  }
+}
+
+TEST_CASE("each place keeps what the rules of the checkpointer keep there, or its own number of the newest") {
+  two_places at;
+  at.how.keep_last = 1;
+  cairn::levels places{cairn::level{at.near, {.keep_last = 2}}, cairn::level{at.far, at.how}};
+  cairn::checkpointer run(places, {.keep_last = 5, .pinned = {2}});
+  for (std::uint64_t step = 1; step <= 6; ++step) run.save(trained(step), {.step = step});
+  CHECK(steps_at(at.near) == steps{2, 5, 6});
+  CHECK(steps_at(at.far) == steps{2, 6});
+  CHECK(run.steps() == steps{2, 5, 6});
+}
+
+TEST_CASE("what is being copied is not removed at the near place") {
+  two_places at;
+  tests::gated_store gated{.inner = at.far};
+  at.far = gated;
+  gated.entrance->close();
+  auto run = at.run({.keep_last = 1, .when = cairn::policies::every_steps{1}});
+  run.step(trained(1), {.step = 1}).save.wait();
+  gated.entrance->wait_for_arrival();  // its copy has begun
+  for (std::uint64_t step = 2; step <= 4; ++step) run.step(trained(step), {.step = step}).save.wait();
+  CHECK(steps_at(at.near) == steps{1, 4});
+  gated.entrance->open();
+  run.save(trained(5), {.step = 5});
+  CHECK(steps_at(at.near) == steps{5});
+  CHECK(steps_at(at.far) == steps{5});
+  CHECK(at.count(kind::lagging) == 1);
+}
+
+TEST_CASE("a copy comes with all that it is built on, and a merged checkpoint is not copied again") {
+  two_places at;
+  at.how.every = hour;
+  const bool merges = GENERATE(false, true);
+  cairn::checkpointer_options options{.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}};
+  if (merges) options.chain.merge = cairn::merging{.every = 3, .to_whole = true};
+  {
+    auto run = at.run(options);
+    for (std::uint64_t step = 1; step <= 6; ++step) run.save(trained(step), {.step = step});
+    run.wait();
+    CHECK(steps_at(at.far) == steps{1, 2, 3, 4, 5, 6});
+    CHECK(run.stats().levels.at(0).copies == 6);
+  }
+  fs::remove_all(at.scratch.path("near"));
+  trainer state;
+  auto next = at.run(options);
+  CHECK(next.restore(state)->step == 6);
+  CHECK(state == trained(6));
+  const auto report = next.save(trained(7), {.step = 7});
+  CHECK_FALSE(report.is_delta);  // the near place does not have the others
+}
+
+TEST_CASE("the far place gets what it misses: also what someone has deleted there") {
+  two_places at;
+  cairn::checkpointer_options options{.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}};
+  auto run = at.run(options);
+  for (std::uint64_t step = 1; step <= 3; ++step) run.save(trained(step), {.step = step});
+  fs::remove_all(at.scratch.path("far/step-000000001"));
+  fs::remove_all(at.scratch.path("far/step-000000003"));
+  sample::spill(at.scratch.path("far/step-000000002/index.json"), "{");
+  run.save(trained(4), {.step = 4});
+  CHECK(steps_at(at.far) == steps{1, 2, 3, 4});
+  trainer state;
+  cairn::load(at.far, state);
+  CHECK(state == trained(4));
+}
+
+TEST_CASE("a machine that comes back with an older history does not bring it back") {
+  two_places a;
+  {
+    auto run = a.run();
+    run.save(trained(10), {.step = 10});
+    a.how.every = hour;
+  }
+  {  // goes on after its last copy, and vanishes
+    auto run = a.run({.when = cairn::policies::every_steps{1}, .on_destruction = cairn::when_destroyed::cancel});
+    trainer state;
+    run.restore(state);
+    run.step(trained(11), {.step = 11}).save.wait();
+    run.wait();  // the copy of step 11
+    for (std::uint64_t step = 12; step <= 15; ++step) run.step(trained(step), {.step = step}).save.wait();
+  }
+  CHECK(steps_at(a.far) == steps{10, 11});
+  const sample::scratch other;
+  const auto on_b = [&] { return cairn::levels{other.path("near"), a.far}; };
+  {
+    cairn::checkpointer run(on_b());
+    trainer state;
+    REQUIRE(run.restore(state)->step == 11);
+    run.save(trained(12, 90), {.step = 12});  // another step 12
+    run.save(trained(13, 90), {.step = 13});
+  }
+  auto back = a.run();
+  CHECK(back.steps() == steps{10, 11, 12, 13});
+  trainer state;
+  const auto report = back.restore(state);
+  REQUIRE(report);
+  CHECK(report->step == 13);
+  CHECK(report->level == 1);
+  CHECK(state == trained(13, 90));
+  back.save(trained(14, 90), {.step = 14});
+  CHECK(steps_at(a.near) == steps{10, 11, 14});
+  CHECK(steps_at(a.far) == steps{10, 11, 12, 13, 14});
+  CHECK(std::ranges::count_if(a.events, [](const auto& what) {
+          return what.what == kind::pruned && what.message.find("another machine") != std::string::npos;
+        }) == 4);
+}
+
+TEST_CASE("remove_after removes at all places, also what is being copied") {
+  two_places at;
+  tests::gated_store gated{.inner = at.far};
+  at.far = gated;
+  auto run = at.run({.when = cairn::policies::every_steps{1}});
+  run.save(trained(1), {.step = 1});
+  run.save(trained(2), {.step = 2});
+  CHECK(run.remove_after(1) == 1);
+  CHECK(steps_at(at.near) == steps{1});
+  CHECK(steps_at(at.far) == steps{1});
+  run.save(trained(2), {.step = 2});
+  CHECK(steps_at(at.far) == steps{1, 2});
+}
+
+TEST_CASE("two runs cannot save to one far place") {
+  two_places at;
+  auto run = at.run();
+  run.save(trained(1), {.step = 1});
+  const sample::scratch other;
+  cairn::checkpointer second(cairn::levels{other.path("near"), at.far});
+  const auto failure = sample::failure_of([&] { second.save(trained(2), {.step = 2}); });
+  CHECK(failure.code == errc::busy);
+  CHECK(failure.says(at.scratch.path("far")));
+  CHECK(cairn::stores::directory(other.path("near")).list().empty());
+}
+
+TEST_CASE("a far place that cannot be listed is an error of the restore, not an empty place") {
+  two_places at;
+  at.run().save(trained(1), {.step = 1});
+  fs::remove_all(at.scratch.path("near"));
+  at.far = hooked_store{at.far, {.before_other = [] { cairn::fail(errc::io, {"the network is down"}); }}};
+  trainer state;
+  const auto failure = sample::failure_of([&] { at.run().restore(state); });
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says("the network is down"));
+}
+
+TEST_CASE("the destructor finishes or cancels the copy that is being made") {
+  two_places at;
+  const auto how = GENERATE(cairn::when_destroyed::finish, cairn::when_destroyed::cancel);
+  const bool finishes = how == cairn::when_destroyed::finish;
+  at.how.max_bytes_per_second = finishes ? 1e9 : 1;
+  {
+    auto run = at.run({.when = cairn::policies::every_steps{1}, .on_destruction = how});
+    run.step(trained(1, 100'000), {.step = 1}).save.wait();
+    while (!finishes && !fs::exists(at.scratch.path("far"))) std::this_thread::yield();  // the copy begins
+  }
+  CHECK(steps_at(at.far).size() == (finishes ? 1 : 0));
+  CHECK(steps_at(at.near) == steps{1});
+  if (!finishes) CHECK(at.count(kind::failed) == 0);
+  auto next = at.run();  // which removes what is left of it
+  next.save(trained(2), {.step = 2});
+  CHECK(steps_at(at.far).back() == 2);
+}
+
+TEST_CASE("a stop waits for the last place until the deadline") {
+  two_places at;
+  tests::gated_store gated{.inner = at.far};
+  at.far = gated;
+  at.how.every = hour;
+  const bool is_slow = GENERATE(false, true);
+  auto run = at.run({.until = std::chrono::system_clock::now()});
+  if (is_slow) gated.entrance->close();
+  const auto outcome = run.step(trained(1), {.step = 1});
+  CHECK(outcome.stop);
+  CHECK(steps_at(at.near) == steps{1});
+  if (is_slow) {
+    CHECK(steps_at(at.far).empty());
+    CHECK(at.count(kind::failed) == 1);
+    gated.entrance->open();
+    run.wait();
+  }
+}
+
+TEST_CASE("wrong places and options are refused before anything is saved") {
+  const sample::scratch scratch;
+  const auto a = scratch.path("a"), b = scratch.path("b");
+  using cairn::level;
+  using cairn::levels;
+  const auto refuses = [](const auto& make) { return sample::failure_of(make).code == errc::invalid; };
+  const std::chrono::duration<double> nan(std::numeric_limits<double>::quiet_NaN());
+  CHECK(refuses([&] { levels(std::vector<level>{}); }));
+  CHECK(refuses([&] { levels(std::vector{level(a)}); }));
+  CHECK(refuses([&] { levels{a, a}; }));
+  CHECK(refuses([&] { levels{a, level{b, {.keep_last = 0}}}; }));
+  CHECK(refuses([&] { levels{a, level{b, {.every = std::chrono::seconds(-1)}}}; }));
+  CHECK(refuses([&] { levels{a, level{b, {.every = nan}}}; }));
+  CHECK(refuses([&] { levels{a, level{b, {.max_bytes_per_second = 0}}}; }));
+  CHECK(refuses([&] { levels{level{a, {.every = hour}}, b}; }));
+  CHECK(refuses([&] { levels{levels{a, b}, scratch.path("c")}; }));
+  CHECK_NOTHROW(levels{a, b, scratch.path("c")});
+  CHECK(fs::is_empty(scratch.path("")));
+}
+
+TEST_CASE("three places") {
+  const sample::scratch scratch;
+  const auto places = [&] { return cairn::levels{scratch.path("a"), scratch.path("b"), scratch.path("c")}; };
+  cairn::checkpointer(places()).save(trained(1), {.step = 1});
+  for (const auto* lost : {"a", "b"}) {
+    fs::remove_all(scratch.path(lost));
+    trainer state;
+    CHECK(cairn::checkpointer(places()).restore(state)->level == (lost == std::string("a") ? 1 : 2));
+    CHECK(state == trained(1));
+  }
+}
