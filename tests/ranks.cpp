@@ -392,6 +392,41 @@ TEST_CASE("a group that has restored keeps nobody from saving there") {
   CHECK(cairn::checkpointer(scratch.path()).steps() == std::vector<std::uint64_t>{1, 2, 3});
 }
 
+TEST_CASE("a group that restores keeps nobody from saving there") {
+  const sample::scratch scratch;
+  const auto saved = random_model(1);
+  cairn::checkpointer(scratch.path()).save(saved, {.step = 1});
+  std::string what = "not tried";
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          hooked_store place{cairn::stores::directory(scratch.path()), {}};
+          if (group.rank() == 0)
+            place.by.before_open = [&](std::string_view, std::string_view file) {
+              if (what == "not tried" && file != "index.json")
+                what =
+                    sample::failure_of([&] { cairn::checkpointer(scratch.path()).save(saved, {.step = 2}); }).sentence;
+            };
+          cairn::checkpointer reader(place, quick(), group);
+          model state;
+          require(reader.restore(state).has_value(), "nothing restored");
+        }) == std::vector<std::string>(2));
+  CHECK(what.empty());
+}
+
+TEST_CASE("a rank reports the progress of its share") {
+  std::vector<cairn::event> events;
+  CHECK(at_each(3, [&](const cairn::groups::threads& group) {
+          auto options = quick();
+          if (group.rank() == 1) options.on_event = [&](const cairn::event& what) { events.push_back(what); };
+          cairn::checkpointer(cairn::stores::memory(), options, group).save(random_model(1), {.step = 1});
+        }) == std::vector<std::string>(3));
+  std::size_t seen = 0;
+  for (const auto& each : events)
+    if (each.what == cairn::event::kind::encoded) CHECK(each.bytes == each.total);  // as they are
+  for (auto at = events.rbegin(); at != events.rend(); ++at)
+    if (at->what == cairn::event::kind::progress && ++seen == 1) CHECK(at->bytes == at->total);
+  CHECK(seen > 0);
+}
+
 TEST_CASE("a group that goes back in memory saves again at the steps of its policy") {
   const cairn::any_store store = cairn::stores::memory();
   CHECK(at_each(3, [&](const cairn::groups::threads& group) {

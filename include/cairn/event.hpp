@@ -24,7 +24,7 @@ struct event {
     /// The state, in a group the share of this rank, is copied: `bytes` of `total`. The trainer waited `seconds`.
     copied,
     anchored,   ///< a checkpoint becomes whole instead of a delta, as its parent cannot be used: `message` says why
-    encoded,    ///< `total` bytes of state became `bytes`, in `seconds`
+    encoded,    ///< `total` bytes of state, in a group of this rank's share, became `bytes`, in `seconds`
     progress,   ///< `bytes` of `total` are written, after encoding
     written,    ///< `bytes` are in files, not yet published, in `seconds`
     published,  ///< the checkpoint is complete, if durable on disk: `bytes`, `seconds` after it started

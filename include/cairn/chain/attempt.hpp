@@ -49,6 +49,7 @@ struct save_job {
   /// In a group of ranks, `what.leaves` from this number on are those that this rank alone has.
   std::size_t common_leaves = 0;
   std::uint64_t common_hash = 0;        ///< of what all ranks must have in common: paths, types, shapes and structure
+  std::uint64_t share_bytes = 0;        ///< in a group: of the state, that this rank writes
   structure own_structure{};            ///< the part of `what.structure` that this rank alone has
   std::vector<std::uint64_t> sample{};  ///< hashes of pieces that all ranks should have in common: sample_pieces
   checkpoint_info info{};

@@ -64,10 +64,10 @@ class encode_source final : public save_source {
               .threads = job.threads,
               .on_progress = job.hooks.progress},
         shards_(shards),
-        pending_bytes_(bytes_of(job.what.leaves)) {
+        pending_bytes_(share_ ? bytes_of(job.what.leaves, std::span(share_->pieces)) : bytes_of(job.what.leaves)) {
     report_.path = store.location() + "/" + job.name;
     report_.leaves = spec_.leaves.size();
-    report_.state_bytes = pending_bytes_;
+    report_.state_bytes = bytes_of(job.what.leaves);
     report_.unmatched_rules = codecs_.unmatched_rules();
   }
   ~encode_source() override {

@@ -37,6 +37,12 @@ struct piece {
 [[nodiscard]] inline std::uint64_t bytes_of(std::span<const leaf> leaves, const piece& which) noexcept {
   return which.count * size_of(leaves[which.leaf].type);
 }
+/// Bytes of the elements of several.
+[[nodiscard]] inline std::uint64_t bytes_of(std::span<const leaf> leaves, std::span<const piece> pieces) noexcept {
+  std::uint64_t bytes = 0;
+  for (const auto& each : pieces) bytes += bytes_of(leaves, each);
+  return bytes;
+}
 /// Bytes of all elements.
 [[nodiscard]] inline std::uint64_t bytes_of(std::span<const leaf> leaves) noexcept {
   std::uint64_t bytes = 0;

@@ -102,9 +102,9 @@ class level_copier {
   }
   [[nodiscard]] bool finish(std::chrono::steady_clock::time_point end) {
     mutex_lock lock(mutex_);
-    while (copying_ && lock.wait_until(changed_, end)) {
+    while (is_due() && lock.wait_until(changed_, end)) {
     }
-    return !copying_;
+    return !is_due();
   }
   /// The checkpoint is being removed: it is not copied any more.
   void forget(const std::string& name) {
@@ -155,6 +155,8 @@ class level_copier {
     }
   }
 
+  /// Whether a copy is being made, or is to be made now.
+  [[nodiscard]] bool is_due() const CAIRN_REQUIRES(mutex_) { return copying_ || (waiting_ && clock::now() >= due()); }
   /// When the publication that waits is to be copied.
   [[nodiscard]] clock::time_point due() const CAIRN_REQUIRES(mutex_) {
     return waiting_->number <= wanted_ ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at_);

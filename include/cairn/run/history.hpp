@@ -66,7 +66,7 @@ class history {
       choice.order = best ? metric_order{best->metric, best->lower_is_better} : metric_order();
     require_same_restore(options, choice);
     if (!is_newest) refuse_step(options);
-    const auto fence = take_over_store();
+    end_former_job();
     options.codecs.insert(options.codecs.end(), options_.codecs.begin(), options_.codecs.end());
     if (!options.verify_first) options.verify_first = bool(options.rename);
     const auto best_first = [&] { return names_by_metric(choice.order); };
@@ -169,6 +169,7 @@ class history {
     made.bytes = bytes;
     made.seconds = seconds;
     if (what == event::kind::written) made.total = bytes;
+    if (what == event::kind::encoded && !ranks_.is_alone()) made.total = job.share_bytes;
     emit(made);
   }
   /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
@@ -245,20 +246,18 @@ class history {
       text += ", best by loss";
     ranks_.require_same("the options of the restore", text);
   }
-  /// For a restore by a group: takes the store from a former job, of which a rank may still be writing. Not where
-  /// nothing is there, where another job saves, whose checkpoints may be read, or where nothing can be written.
-  [[nodiscard]] stores::ownership take_over_store() {
-    stores::ownership taken;
-    if (ranks_.is_alone()) return taken;
+  /// For a restore by a group: ends the lock of a former job, of which a rank may still be writing. Not where nothing is
+  /// there, where another job saves, whose checkpoints may be read, or where nothing can be written.
+  void end_former_job() {
+    if (ranks_.is_alone()) return;
     ranks_.all([&] {
       if (!ranks_.is_leader() || ownership_ || store_.list().empty()) return;
       try {
-        taken = store_.lock();
+        static_cast<void>(store_.lock());  // the former owner does not get it back
       } catch (const error& cause) {
         if (cause.code() != errc::io && cause.code() != errc::busy) throw;
       }
     });
-    return taken;
   }
   void emit(const event& what) const { notify(on_event_, what); }
   /// The next save is built on the restored checkpoint, or on none.

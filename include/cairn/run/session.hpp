@@ -261,7 +261,8 @@ class session {
   [[nodiscard]] verdict take_verdict();
   /// Waits for the round, and acts on its verdict.
   void end_round() { act_on(take_verdict()); }
-  void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max());
+  void run_rounds(const std::string& call, double longest_seconds = std::numeric_limits<double>::max(),
+                  bool until_stop = false);
   void act_on(const verdict& last);
   void act_before_stop(const verdict& last);
   void obey(const verdict& last);

@@ -363,8 +363,9 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     if (is_replacing_)
       cancel_work("cancelled for a newer save");
     else
-      run_rounds(call_);
+      run_rounds(call_, std::numeric_limits<double>::max(), true);
   }
+  if (work_) return {.skipped = true, .stall_seconds = stalled(stall)};  // the next step stops
   auto save = std::make_unique<work>();
   auto result = save->result;
   if (!options_.asynchronous) {

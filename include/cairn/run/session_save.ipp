@@ -80,12 +80,13 @@ std::unique_ptr<work> session::make_sync_save(std::shared_ptr<save_job> job, std
 
 /// What this process writes: all, or its share.
 void session::divide(work& save) {
-  const auto& job = *save.job;
+  auto& job = *save.job;
   if (ranks_.is_alone()) return;
   // A delta has the last save's plan again: each rank finds its share's values in the checkpoint before.
   const auto& base = history_.base();
   const auto plan = shares_.plan_for(job, use_parent(job.codecs) && base.can_extend(job.info.step, job.chain));
   save.share.pieces = share_of(job, *plan, ranks_.rank());
+  job.share_bytes = bytes_of(job.what.leaves, std::span(save.share.pieces));
   if (ranks_.is_leader()) save.share.common = plan->pieces();
   save.hash = agreement_hash(job, *plan, base.deltas_to_merge());
 }
@@ -144,8 +145,7 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
         staging_.copy(job->what.leaves, std::span(plan.shards).subspan(first, at_once), options_.copy_threads);
     const bool is_first = first == 0, is_last = first + at_once >= count;
     if (is_last) {
-      auto bytes = ranks_.is_alone() ? bytes_of(job->what.leaves) : 0;
-      for (const auto& each : save.share.pieces) bytes += bytes_of(job->what.leaves, each);
+      const auto bytes = ranks_.is_alone() ? bytes_of(job->what.leaves) : job->share_bytes;
       history_.report(event::kind::copied, *job, bytes, stall.seconds());
     }
     if (is_first) {

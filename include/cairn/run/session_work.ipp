@@ -3,7 +3,8 @@
 //
 // Each call of the trainer begins a round, in which all ranks vote. `step` leaves its round under way and takes its
 // verdict at the next call; other calls run rounds until no work is left. What ranks do together follows from verdicts
-// alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once.
+// alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once, and acts
+// on a signal or an error by it; its work in the background needs no votes.
 #pragma once
 
 #include <cassert>
@@ -218,7 +219,9 @@ void session::drop_work(const error& cause) {
   limiter_.cancel();
   wait_for_background();
   const auto ended = std::move(work_);
-  fail_work(*ended, cause);
+  const bool had_failed =  // before it could be cancelled
+      cause.code() == errc::cancelled && ended->failure && ended->failure->code() != errc::cancelled;
+  fail_work(*ended, had_failed ? *ended->failure : cause);
   end_handle(*ended);
   learn();  // it may have been published before it could be cancelled
   policy_.fall_back(record_);
@@ -318,8 +321,8 @@ verdict session::take_verdict() {
 }
 
 /// Ends the round of an earlier step. Then runs rounds, for the call `call` of all ranks, until no save or merge runs
-/// in the background. After `longest_seconds` the leader has it cancelled.
-void session::run_rounds(const std::string& call, double longest_seconds) {
+/// in the background; or, `until_stop`, until a signal arrives. After `longest_seconds` the leader has it cancelled.
+void session::run_rounds(const std::string& call, double longest_seconds, bool until_stop) {
   meet();
   if (has_verdict()) end_round();
   const stopwatch waited;
@@ -327,6 +330,7 @@ void session::run_rounds(const std::string& call, double longest_seconds) {
     begin_round(call, {.cancels = ranks_.is_leader() && work_ && waited.seconds() > longest_seconds});
     end_round();
     if (!work_) return background_.wait();  // for the memory of the copy, see reserve_staging
+    if (until_stop && is_stopping_) return;
     report_hang();
     constexpr std::chrono::duration<double> least(0.001), most(0.1);
     const std::chrono::duration<double> pause(waited.seconds() / 16);
@@ -367,6 +371,7 @@ void session::obey(const verdict& last) {
   if (!last.is_same_call()) {
     drop_work({errc::mismatch, "the ranks differ in the call"});
     ranks_.require_same("the call", call_);
+    ranks_.require_same("the checkpointer of the call", store().location());
   }
   if (some.has_failed != 0 || some.has_thrown != 0) return fail_together(last);
   if (some.copied != 0 && some.saves_copy == 0) {
@@ -381,7 +386,12 @@ void session::obey(const verdict& last) {
     throw;
   } catch (...) {
     // No memory for what follows. In a group the others have gone on: this rank leaves it by its exception.
-    if (!work_ || !ranks_.is_alone()) throw error(as_error(std::current_exception(), {store().location()}));
+    const auto cause = as_error(std::current_exception(), {store().location()});
+    if (!work_) throw error(cause);
+    if (!ranks_.is_alone()) {
+      drop_work(cause);
+      throw error(cause);
+    }
     background_.wait();
     work_->failure = failure_of(*work_);
   }

@@ -29,7 +29,7 @@ class level_copies {
   /// Copies the newest checkpoint to all places that do not have it, at once and without limit, and waits for that for
   /// at most `seconds`: returns whether all have it. Throws what fails meanwhile.
   [[nodiscard]] virtual bool complete(double seconds) = 0;
-  /// Waits until no copy is being made, for at most `seconds`; returns whether that is so.
+  /// Waits until no copy is being made or due, for at most `seconds`; returns whether that is so.
   [[nodiscard]] virtual bool finish(double seconds) = 0;
   [[nodiscard]] virtual std::vector<level_stats> stats() const = 0;
 };
