@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// What a second place for checkpoints costs the training, and how fast checkpoints go to a bucket and come back.
+#include "cairn/levels.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "cairn/checkpointer.hpp"
+#include "cairn/load.hpp"
+#include "cairn/s3.hpp"
+#include "cairn/store/directory.hpp"
+#include "common/arguments.hpp"
+#include "common/interleave.hpp"
+#include "common/report.hpp"
+#include "common/settle.hpp"
+#include "common/statistics.hpp"
+#include "common/work_directory.hpp"
+#include "levels/bucket.hpp"
+#include "stall/trainer.hpp"
+
+namespace {
+
+using namespace bench;
+
+constexpr std::string_view usage =
+    "levels [--state 1024] [--repetitions 5] [--directory .] [--bucket NAME] [--json FILE] [--quick yes] [--wait 5]\n"
+    "  --state        MiB of the state that goes to the bucket; half of it is copied beside the training\n"
+    "  --repetitions  of every measurement\n"
+    "  --directory    where the checkpoints go, in a new directory that is deleted afterwards\n"
+    "  --bucket       of the server AWS_ENDPOINT_URL_S3; without it nothing is sent\n"
+    "  --quick        yes: 64 MiB, 2 repetitions\n"
+    "  --wait         seconds to wait at most for idle cores before a measurement; 0: not at all\n";
+
+struct settings {
+  std::size_t mib, repetitions;
+  std::string directory, bucket;
+  std::chrono::duration<double> patience;
+};
+
+/// `step` while nothing is due and no copy is under way, over one without levels.
+void measure_steps(const settings& how, report& to) {
+  const auto state = trained_state(1);
+  struct contender {
+    cairn::checkpointer run;
+    std::uint64_t step = 0;
+    std::vector<double> nanoseconds{};
+  };
+  const auto options = [] {
+    return cairn::checkpointer_options{.when = cairn::policies::every_steps{std::uint64_t{1} << 40U}};
+  };
+  contender all[] = {{cairn::checkpointer(how.directory + "/one", options())},
+                     {cairn::checkpointer(cairn::levels{how.directory + "/near", how.directory + "/far"}, options())}};
+  for (auto& each : all) {
+    each.run.save(state, {.step = 0});
+    static_cast<void>(each.run.step(state, {.step = ++each.step}));
+    each.run.wait();
+  }
+  settle(0, how.patience);
+  interleave(std::span<contender>(all), 10 * how.repetitions, [&](contender& each, std::size_t) {
+    constexpr int steps = 20'000;
+    each.nanoseconds.push_back(1e9 / steps * seconds_of([&] {
+                                 for (int i = 0; i < steps; ++i)
+                                   static_cast<void>(each.run.step(state, {.step = ++each.step}));
+                               }));
+  });
+  to.number("levels.step_ns", median(all[1].nanoseconds));
+  to.at_most("levels.step_extra", median_ratio(all[1].nanoseconds, all[0].nanoseconds), 1.1);
+}
+
+/// Iterations that keep two cores busy, beside a copy of 200 MB/s to another directory, over those alone.
+void measure_slowdown(const settings& how, report& to) {
+  training_state parts[] = {trained_state(32), trained_state(32)};
+  std::uint64_t iteration = 0;
+  const auto iterate = [&] {
+    ++iteration;
+    std::thread other([&] { compute_and_rewrite(parts[1], iteration); });
+    compute_and_rewrite(parts[0], iteration);
+    other.join();
+  };
+  const auto state = trained_state(how.mib / 2);
+  std::vector<double> alone, beside;
+  for (std::size_t i = 0; i < how.repetitions; ++i) {
+    const auto near = how.directory + "/near" + std::to_string(i), far = how.directory + "/far" + std::to_string(i);
+    settle(0, how.patience);
+    constexpr int few = 10;
+    iterate();
+    alone.push_back(seconds_of([&] {
+                      for (int k = 0; k < few; ++k) iterate();
+                    }) /
+                    few);
+    cairn::checkpointer run(
+        cairn::levels{near, cairn::level{far, {.every = std::chrono::seconds(0), .max_bytes_per_second = 200e6}}},
+        {.when = cairn::policies::every_steps{1}});
+    static_cast<void>(run.step(state, {.step = 1}).save.get());
+    int count = 0;
+    const auto seconds = seconds_of([&] {
+      for (; run.stats().levels[0].copies == 0; ++count) iterate();
+    });
+    if (count < 3) throw std::runtime_error("the copy took less than three iterations: use a larger --state");
+    beside.push_back(seconds / count);
+    std::filesystem::remove_all(near);
+    std::filesystem::remove_all(far);
+  }
+  to.number("levels.iteration_ms", 1e3 * median(alone));
+  to.at_most("levels.slowdown", median_ratio(beside, alone), 1.10);
+}
+
+/// A copy of a checkpoint to a bucket, and a load of it from there, over the same bytes by plain libcurl.
+void measure_bucket(const settings& how, report& to) {
+  const auto nan = std::numeric_limits<double>::quiet_NaN();
+  if (how.bucket.empty()) {
+    to.at_least("levels.upload_over_curl", nan, 0.9);
+    to.at_least("levels.download_over_curl", nan, 0.8);
+    return;
+  }
+  const plain_bucket peer{how.bucket};
+  auto state = trained_state(how.mib);
+  const auto near = how.directory + "/near";
+  std::vector<double> up[2], down[2];
+  double bytes = 0;
+  for (std::size_t i = 0; i < how.repetitions; ++i) {
+    const std::string key = "bench-levels/peer-" + std::to_string(i);
+    const cairn::stores::s3 bucket("s3://" + how.bucket + "/bench-levels/" + std::to_string(i));
+    cairn::checkpointer run(cairn::levels{near, cairn::level{bucket, {.every = std::chrono::hours(9)}}}, {.shards = 1});
+    const auto saved = run.save(state, {.step = i + 1});  // also to the bucket
+    bytes = static_cast<double>(saved.bytes);
+    up[0].push_back(run.stats().levels[0].last_seconds);
+    std::vector<std::byte> plain(saved.bytes);
+    const auto sends = [&] { peer.upload(key, plain, std::size_t{16} << 20U); };
+    up[1].push_back(seconds_of(sends));
+    const auto loads = [&] { cairn::load(cairn::any_store(bucket), state); };
+    const auto receives = [&] { peer.download(key, plain, std::size_t{8} << 20U); };
+    down[i % 2].push_back(i % 2 == 0 ? seconds_of(loads) : seconds_of(receives));
+    down[1 - i % 2].push_back(i % 2 == 0 ? seconds_of(receives) : seconds_of(loads));
+    peer.remove(key);
+    static_cast<void>(run.remove_after(0));
+  }
+  to.number("levels.upload_gb_s", bytes / 1e9 / median(up[0]));
+  to.number("levels.download_gb_s", bytes / 1e9 / median(down[0]));
+  to.at_least("levels.upload_over_curl", median_ratio(up[1], up[0]), 0.9);
+  to.at_least("levels.download_over_curl", median_ratio(down[1], down[0]), 0.8);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const arguments options(argc, argv,
+                          {{"state", "1024"},
+                           {"repetitions", "5"},
+                           {"directory", "."},
+                           {"bucket", ""},
+                           {"json", ""},
+                           {"quick", ""},
+                           {"wait", "5"}},
+                          usage);
+  const bool is_quick = options.text("quick") == "yes";
+  const work_directory work(options.text("directory"), "levels");
+  const settings how{is_quick ? 64 : options.positive("state"), is_quick ? 2 : options.positive("repetitions"),
+                     work.path().string(), options.text("bucket"),
+                     std::chrono::duration<double>(options.number("wait"))};
+  report all;
+  measure_steps(how, all);
+  measure_slowdown(how, all);
+  measure_bucket(how, all);
+  all.print_figures();
+  all.write_json(options.file("json"));
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "levels: %s\n", error.what());
+  return 1;
+}
