@@ -37,7 +37,7 @@ constexpr std::string_view usage =
     "  --state        MiB of the state that goes to the bucket; half of it is copied beside the training\n"
     "  --repetitions  of every measurement\n"
     "  --directory    where the checkpoints go, in a new directory that is deleted afterwards\n"
-    "  --bucket       of the server AWS_ENDPOINT_URL_S3; without it nothing is sent\n"
+    "  --bucket       of the server AWS_ENDPOINT_URL_S3; CAIRN_S3_BUCKET by default; without one nothing is sent\n"
     "  --quick        yes: 64 MiB, 2 repetitions\n"
     "  --wait         seconds to wait at most for idle cores before a measurement; 0: not at all\n";
 
@@ -158,7 +158,7 @@ int main(int argc, char** argv) try {
                           {{"state", "1024"},
                            {"repetitions", "5"},
                            {"directory", "."},
-                           {"bucket", ""},
+                           {"bucket", std::getenv("CAIRN_S3_BUCKET") != nullptr ? std::getenv("CAIRN_S3_BUCKET") : ""},
                            {"json", ""},
                            {"quick", ""},
                            {"wait", "5"}},

@@ -120,6 +120,13 @@ rank copies. `mpi_load`: each rank loads alone, over `restore` of the group; byt
         "--mib 64 --repetitions 1 --steps 100 --reads 16 --wait 0", "mpiexec -n 4 {bench}/{name}",
         panels=(Bars("Seconds of each way over Cairn's", "times", "mpi_save.{}", MPI_PEERS),)),
     Program(
+        "levels", """\
+A second place for checkpoints. `step_extra`: a step that saves nothing, over one with a single place; `slowdown`: iterations
+that keep two cores busy, beside a copy of 200 MB/s, over those alone; `upload` and `download`: 1 GiB to a bucket and back into
+a state, verified, over the time that plain libcurl takes for as many bytes, which compares nothing. The bucket is that of the
+server which `AWS_ENDPOINT_URL_S3` and `CAIRN_S3_BUCKET` name.""",
+        "--quick yes --wait 0"),
+    Program(
         "torch_trainer", """\
 A module and Adam of libtorch, 512 MiB. `torch_stall`: what `step` waits for a durable save in the background, over
 `torch::save` to the page cache. `torch_load`: `torch::load`, which verifies nothing, over a verified `restore`.""",
