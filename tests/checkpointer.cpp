@@ -135,6 +135,27 @@ TEST_CASE_METHOD(in_scratch, "it saves when its policy says so, also after a res
   CHECK(steps_in(scratch.path("run")) == steps{4, 8, 12, 13, 14, 15});
 }
 
+TEST_CASE("a signal ends the wait for the running save") {
+  const tests::gated_store gated;
+  checkpointer checkpoints(gated, {.when = cairn::policies::every_steps{1},
+                                   .on_event =
+                                       [](const cairn::event& what) {
+                                         if (what.what == cairn::event::kind::hanging) std::raise(SIGUSR1);
+                                       },
+                                   .on_busy = cairn::when_busy::wait,
+                                   .hang_timeout = std::chrono::milliseconds(1),
+                                   .preempt = {SIGUSR1}});
+  gated.entrance->close();
+  CHECK(checkpoints.step(trained(1), {.step = 1}).started);
+  gated.entrance->wait_for_arrival();
+  const auto waited = checkpoints.step(trained(2), {.step = 2});
+  CHECK(waited.skipped);
+  CHECK_FALSE(waited.stop);
+  gated.entrance->open();
+  CHECK(checkpoints.step(trained(3), {.step = 3}).stop);
+  CHECK(checkpoints.latest() == 3);
+}
+
 TEST_CASE_METHOD(in_scratch, "a policy sees the run: steps, the loss, what was saved last") {
   struct records {
     std::vector<cairn::moment>* all;

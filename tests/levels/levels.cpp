@@ -11,6 +11,7 @@
 #include "cairn/merge.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
+#include "child.hpp"
 #include "gate.hpp"
 #include "hooked_store.hpp"
 #include "ranks.hpp"
@@ -430,4 +431,46 @@ TEST_CASE("if the far place fails, all ranks of a group throw the same") {
   });
   CHECK_THAT(common(thrown), Catch::Matchers::ContainsSubstring("the network is down"));
   CHECK(steps_at(cairn::stores::directory(scratch.path("near"))) == steps{1});
+}
+
+TEST_CASE("killed at any call of a place, with its disk or without it, a run loses no save that has returned") {
+  for (const bool is_lost : {false, true})
+    for (int point = 1;; ++point) {
+      CAPTURE(is_lost, point);
+      const sample::scratch scratch;
+      const auto near = scratch.path("near"), far = scratch.path("far");
+      tests::channel out;
+      const auto child = tests::start_child(out, [&](const tests::channel& to) {
+        int left = point;
+        const auto dies = [&] {
+          if (--left == 0) ::_exit(9);
+        };
+        const store_hooks by{.before_write = dies, .after_write = dies, .before_other = dies};
+        cairn::checkpointer run(cairn::levels{hooked_store{cairn::stores::directory(near), by},
+                                              cairn::level{hooked_store{cairn::stores::directory(far), by}}},
+                                {.keep_last = 1});
+        for (std::uint64_t step = 1; step <= 3; ++step) {
+          run.save(trained(step), {.step = step});
+          to.send("x");
+        }
+      });
+      const auto saved = out.receive_all().size();
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      if (is_lost) fs::remove_all(near);
+      trainer state;
+      cairn::checkpointer run(cairn::levels{near, far}, {.keep_last = 1});
+      const auto report = run.restore(state);
+      const auto step = report ? report->step : 0;
+      REQUIRE(step >= saved);
+      if (report) REQUIRE(state == trained(step));
+      run.save(trained(step + 1), {.step = step + 1});
+      for (const auto& place : {near, far})
+        for (const auto& entry : fs::directory_iterator(place))
+          REQUIRE(entry.path().filename() == (cairn::detail::checkpoint_name(step + 1)));
+      if (WEXITSTATUS(status) == 0) {
+        CHECK(point > 20);
+        break;
+      }
+    }
 }

@@ -246,8 +246,8 @@ class history {
       text += ", best by loss";
     ranks_.require_same("the options of the restore", text);
   }
-  /// For a restore by a group: ends the lock of a former job, of which a rank may still be writing. Not where nothing is
-  /// there, where another job saves, whose checkpoints may be read, or where nothing can be written.
+  /// For a restore by a group: ends the lock of a former job, of which a rank may still be writing. Not where nothing
+  /// is there, where another job saves, whose checkpoints may be read, or where nothing can be written.
   void end_former_job() {
     if (ranks_.is_alone()) return;
     ranks_.all([&] {

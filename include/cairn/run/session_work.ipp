@@ -3,8 +3,8 @@
 //
 // Each call of the trainer begins a round, in which all ranks vote. `step` leaves its round under way and takes its
 // verdict at the next call; other calls run rounds until no work is left. What ranks do together follows from verdicts
-// alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once, and acts
-// on a signal or an error by it; its work in the background needs no votes.
+// alone, so they do it in the same order: see obey(). A process without a group gets its own vote back at once, and
+// acts on a signal or an error by it; its work in the background needs no votes.
 #pragma once
 
 #include <cassert>
