@@ -49,7 +49,7 @@ def evil_index(text):
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     run_of_evil = "run" + EVIL.strip()
-    shutil.copytree(os.path.join(golden, "chain-3"), run_of_evil)
+    shutil.copytree(os.path.join(golden, "chain-4"), run_of_evil)
     for index in pathlib.Path(run_of_evil).glob("*/index.json"):
         change_index(index, evil_index)
     whole = os.path.join(run_of_evil, "step-000000001")

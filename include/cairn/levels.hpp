@@ -66,7 +66,7 @@ class levels {
   // The functions of a store. `list` has the checkpoints of all places; `remove` removes one from all of them.
   [[nodiscard]] std::string location() const;  ///< that of the first place
   [[nodiscard]] stores::ownership lock();      ///< of all places
-  [[nodiscard]] std::chrono::milliseconds lease() const;
+  [[nodiscard]] std::chrono::milliseconds lease() const;  ///< the longest of all places
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name);
   [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] std::vector<std::string> list() const;

@@ -61,6 +61,7 @@ class s3 {
   explicit s3(std::string_view url, s3_options options = {}, detail::s3_seams seams = {});
 
   [[nodiscard]] std::string location() const;
+  /// That of the options.
   [[nodiscard]] std::chrono::milliseconds lease() const noexcept;
 
   /// Excludes other processes: for at most `lease` it waits for an owner that may be dead. Also removes what crashed

@@ -55,9 +55,11 @@ struct box_copies {
 ///
 /// An array is known by address and context: arrays of devices that may have the same address need different contexts.
 struct device_copies {
+  /// From the device to the host.
   void (*to_host)(void* host, const void* device, std::size_t bytes, void* context) = nullptr;
+  /// From the host to the device.
   void (*from_host)(void* device, const void* host, std::size_t bytes, void* context) = nullptr;
-  void* context = nullptr;
+  void* context = nullptr;  ///< of the caller
 
   /// False for an array on the host, which is read and written in place.
   [[nodiscard]] explicit operator bool() const noexcept { return to_host || from_host; }

@@ -54,6 +54,7 @@ class directory {
   explicit directory(std::string root, directory_options options = {});
 
   [[nodiscard]] std::string location() const { return path_; }
+  /// That of the options: for so long `lock` may wait.
   [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return options_.lease; }
 
   /// Excludes other processes, on all hosts that share the file system (`.lock` in the root; store/place_lock.hpp).
