@@ -34,8 +34,8 @@ struct level_options {
 
 /// A place for checkpoints.
 struct level {
-  any_store place;
-  level_options options;
+  any_store place;        ///< where they are
+  level_options options;  ///< what holds there
 
   /// A directory.
   level(const std::string& root, const level_options& how = {});  // NOLINT: a path is a level
