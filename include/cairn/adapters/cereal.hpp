@@ -46,8 +46,7 @@ namespace archives {
 template <class Archive, class Base>
 class passing_archive : public Base {
  public:
-  passing_archive() : Base(static_cast<Archive*>(this)) {}
-  explicit passing_archive(detail::archived_values& values) : passing_archive() { values_ = &values; }
+  explicit passing_archive(Archive* self, detail::archived_values* values = nullptr) : Base(self), values_(values) {}
 
   Archive& operator()(auto&&... values) {
     (detail::pass_to<Archive>(*values_, {}, values), ...);
@@ -62,13 +61,14 @@ class passing_archive : public Base {
   void call(auto& object) { Base::operator()(object); }
 
  private:
-  detail::archived_values* values_ = nullptr;
+  detail::archived_values* values_;
 };
 
 /// What a cereal function saves to. Made by Cairn only.
 class cereal_output : public passing_archive<cereal_output, cereal::OutputArchive<cereal_output>> {
  public:
-  using passing_archive::passing_archive;
+  cereal_output() : passing_archive(this) {}
+  explicit cereal_output(detail::archived_values& values) : passing_archive(this, &values) {}
 
   cereal_output& operator<<(auto&& value) { return (*this)(value); }
 };
@@ -76,7 +76,8 @@ class cereal_output : public passing_archive<cereal_output, cereal::OutputArchiv
 /// What a cereal function loads from. Made by Cairn only.
 class cereal_input : public passing_archive<cereal_input, cereal::InputArchive<cereal_input>> {
  public:
-  using passing_archive::passing_archive;
+  cereal_input() : passing_archive(this) {}
+  explicit cereal_input(detail::archived_values& values) : passing_archive(this, &values) {}
 
   cereal_input& operator>>(auto&& value) { return (*this)(value); }
 };
