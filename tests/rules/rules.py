@@ -440,6 +440,13 @@ def rule_snippets(root, files):
                 yield f"{page}: the code in line {text.count(chr(10), 0, each.end())} does not name its source"
 
 
+def rule_old_names(root, files):
+    """The changelog names the options that are gone."""
+    for name in re.findall(r"options\.(\w+) = ", text_of(root, "tests/compile_fail/old_names.cpp")):
+        if not re.search(rf"`([a-z]+\.)?{name}`", text_of(root, "CHANGELOG.md")):
+            yield f"CHANGELOG.md: does not name {name}, of tests/compile_fail/old_names.cpp"
+
+
 def rule_reference(root, files):
     """docs/reference.md shows each public header, but for those in the list INNER of docs/site/stage.py; none is in both."""
     shown = {name for row in re.findall(r"^\| (.+?) \|", text_of(root, "docs/reference.md"), re.M) for name in re.findall(r"`cairn/([a-z0-9_/]+\.hpp)`", row)}
