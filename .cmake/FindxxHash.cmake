@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Finds xxHash and defines xxHash::xxhash if xxHash's own CMake package is missing: the header, and the library where that has functions for AVX2 and
-# AVX-512, as on Debian.
+# Finds xxHash and defines xxHash::xxhash if xxHash's own CMake package is missing: the header, and the library where
+# that has functions for AVX2 and AVX-512, as on Debian. Checksums are the same with and without it.
 find_package(xxHash CONFIG QUIET)
 if(TARGET xxHash::xxhash)
   set(xxHash_FOUND TRUE)

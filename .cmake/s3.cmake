@@ -7,6 +7,6 @@ if(CURL_FOUND AND OpenSSL_FOUND AND TARGET cairn::cairn AND NOT TARGET cairn::s3
   add_library(cairn_s3 STATIC EXCLUDE_FROM_ALL "${cairn_include_dir}/cairn/definitions/s3.cpp")
   add_library(cairn::s3 ALIAS cairn_s3)
   target_link_libraries(cairn_s3 PUBLIC cairn::cairn PRIVATE CURL::libcurl OpenSSL::Crypto)
-  target_compile_options(cairn_s3 PRIVATE ${cairn_warnings})
+  target_compile_options(cairn_s3 PRIVATE ${cairn_warnings} $<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>)  # as cairn::cairn
   set_target_properties(cairn_s3 PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
 endif()

@@ -8,5 +8,6 @@ if(Torch_FOUND AND TARGET cairn::cairn AND NOT TARGET cairn::torch)
   add_library(cairn::torch ALIAS cairn_torch)
   target_include_directories(cairn_torch SYSTEM PUBLIC ${TORCH_INCLUDE_DIRS})
   target_link_libraries(cairn_torch PUBLIC cairn::cairn ${TORCH_LIBRARIES})
+  target_compile_options(cairn_torch PRIVATE $<$<OR:$<CONFIG:>,$<CONFIG:Debug>>:-O2>)  # as cairn::cairn
   set_target_properties(cairn_torch PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
 endif()

@@ -459,22 +459,27 @@ static void new_shapes(const std::string& place) {
 static void run(const std::string& place) {
   trainer_state state;
   // [run]
-  cairn::checkpointer ckpt{place + "/run",
-                           {.keep_last = 3,
-                            .keep_best = cairn::keep_best_rule{.metric = "loss"},
-                            .keep_every = 1000,
-                            .when = cairn::policies::every_steps{100},
-                            .on_event = cairn::observers::progress_line{}}};
+  cairn::checkpointer ckpt{
+      place + "/run",
+      {.keep_last = 3,
+       .keep_best =
+           cairn::keep_best_rule{.metric = "accuracy", .lower_is_better = false},
+       .keep_every = 1000,
+       .when = cairn::policies::every_steps{100},
+       .on_event = cairn::observers::progress_line{}}};
   if (const auto resumed = ckpt.restore(state)) {
     for (const auto& each : resumed->skipped)
       std::cout << each.checkpoint << ": " << each.reason << '\n';
   }
   // [run]
-  for (++state.step; state.step <= 300; ++state.step)
-    if (ckpt.step(state,
-                  {.step = state.step, .loss = 1.0 / static_cast<double>(state.step)})
-            .stop)
-      break;
+  for (++state.step; state.step <= 300; ++state.step) {
+    const double accuracy = 1 - 1.0 / static_cast<double>(state.step);
+    // [metrics]
+    const auto done =
+        ckpt.step(state, {.step = state.step, .metrics = {{"accuracy", accuracy}}});
+    // [metrics]
+    if (done.stop) break;
+  }
   // [errors]
   try {
     ckpt.save(state, {.step = state.step});

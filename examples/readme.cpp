@@ -25,7 +25,7 @@ float train_one_step(trainer& t) {
 int main() {
   trainer t;
   cairn::checkpointer ckpt{"runs/walk", {.keep_last = 3, .preempt = {SIGTERM}}};
-  // The newest valid checkpoint, if any. `restore_finite`: one with a finite loss
+  // The newest valid checkpoint, if any.
   if (ckpt.restore(t)) std::cout << "resumed at step " << t.step << '\n';
   std::optional<float> loss;
   while (t.step < 50'000) {

@@ -475,8 +475,8 @@ TEST_CASE("a signal: the running save is reported to the policy, and the last ch
   CHECK(run.step(trained(2), {.step = 2}).stop);
   const auto notes = cairn::detail::read_index(*store.open(checkpoint_name(2))).info.notes;
   CHECK(notes.at("told") == std::vector<double>{1});
-  CHECK(notes.at("in_peace") == std::vector<double>{1});
-  CHECK(cairn::detail::read_index(*store.open(checkpoint_name(1))).info.notes.at("in_peace") == std::vector<double>{0});
+  CHECK(notes.at("ended") == std::vector<double>{1});
+  CHECK(cairn::detail::read_index(*store.open(checkpoint_name(1))).info.notes.at("ended") == std::vector<double>{0});
 }
 
 TEST_CASE("what a policy remembers comes back to the next process, also from a merged checkpoint") {

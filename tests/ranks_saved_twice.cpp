@@ -80,9 +80,7 @@ struct remembering {
 
 TEST_CASE("ranks whose policy remembers something write again: the checkpoint says that the run has ended") {
   const cairn::any_store store = cairn::stores::memory();
-  const auto ended = [&] {
-    return cairn::detail::read_index(*store.open(checkpoint_name(1))).info.notes.at("in_peace");
-  };
+  const auto ended = [&] { return cairn::detail::read_index(*store.open(checkpoint_name(1))).info.notes.at("ended"); };
   CHECK(at_each(3, [&](const cairn::groups::threads& group) {
           auto options = quick();
           options.when = remembering{};

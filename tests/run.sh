@@ -15,11 +15,11 @@ cd "$(dirname "$(realpath "$0")")/.."
 
 # A part: the preset, and the sections of tests/CMakeLists.txt. examples: those of examples/; small_examples: those that need no more packages.
 declare -A part_of=(
-  [short]="gcc units rules"
+  [short]="gcc units visibility rules"
   [durability]="gcc durability ranks interleavings"
   [examples]="gcc examples torch python site bench"
   [compilers]="gcc compile_fail compilers package matrix"
-  [clang]="clang small_examples headers fast_math thread_sanitizer compile_fail matrix"
+  [clang]="clang small_examples headers visibility fast_math thread_sanitizer compile_fail matrix"
   [sanitizers]="asan small_examples units buckets"
   [fuzz]="asan fuzz interleavings"
 )
@@ -38,7 +38,7 @@ declare -A packages_of=(
   [site]="doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core"
   [bench]="python3-numpy python3-h5py"
   [compilers]="clang-16 clang-19 make g++-aarch64-linux-gnu qemu-user"
-  [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libopenmpi-dev"
+  [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libopenmpi-dev libtorch-dev libcurl4-openssl-dev libssl-dev"
   [headers]="libopenmpi-dev"
 )
 

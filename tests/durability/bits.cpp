@@ -9,6 +9,7 @@
 #include "cairn/system/parallel.hpp"
 #include "catch.hpp"
 #include "chain.hpp"
+#include "durability/scenarios.hpp"
 
 namespace altered_bits {
 
@@ -294,14 +295,14 @@ TEST_CASE("altered bits: a file of any other length is found") {
 TEST_CASE("altered bits: in a directory") {
   const char* const chosen = std::getenv("CAIRN_TEST_PLACE");
   const sample::scratch scratch(chosen != nullptr ? chosen : sample::in_memory());
-  const std::size_t every = std::getenv("CAIRN_LONG_TESTS") != nullptr ? 1 : 7;
+  const std::size_t every = durability::is_long() ? 1 : 7;
   const auto real = save_two();
   tally result;
   examiner with(real, result, scratch.path());
   with.examine(subjects_of(real).front(), "as it was", [](std::string&) {});
   CHECK(result.harmless == 1);
   result.harmless = 0;
-  std::size_t number = 0;
+  std::size_t number = durability::begin_of("directory") % every;
   for (const auto& of : subjects_of(real)) {
     with.examine_without(of);
     for (std::size_t at = number++ % every; at < of.bytes->size(); at += every) {

@@ -201,8 +201,10 @@ void kill_in_recovery(const std::string& name) {
     const auto before = undisturbed(on);
     const auto changes = changes_of(on);
     const std::uint64_t step = durability::is_long() ? 1 : 41 * durability::every();
+    const auto begin = durability::begin_of(name) % std::min<std::uint64_t>(step, 41);
     for (std::size_t i = first; i < changes.size(); i += stride * (durability::every() == 1 ? 1U : 4U))
-      for (std::uint64_t n = 1 + i * 7 % step; kill_twice(on, changes[i], n, before, say); n += step) ++*kills;
+      for (std::uint64_t n = 1 + (begin + i * 7) % step; kill_twice(on, changes[i], n, before, say); n += step)
+        ++*kills;
   });
   for (const auto& problem : problems) FAIL_CHECK(name << ": " << problem);
   CHECK(*kills > (durability::every() == 1 ? 10 : 0));

@@ -88,6 +88,7 @@ FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp
 INCLUDED_BY = {
     "hwy": {"include/cairn/encode/simd/each_target.hpp", "include/cairn/encode/simd/highway-inl.hpp"},
     "rapidjson": {"include/cairn/system/json.ipp"},
+    "xxhash.h": {"include/cairn/core/checksum.hpp"},
     "curl": {"include/cairn/store/s3/curl.ipp"},
     "openssl": {"include/cairn/store/s3/request.ipp"},
 }
@@ -245,7 +246,7 @@ def rule_opt_in(root, files):
 
 
 def rule_fence(root, files):
-    """Only the files of INCLUDED_BY include Highway, RapidJSON, libcurl and libcrypto, and no header includes definitions (.ipp)."""
+    """Only the files of INCLUDED_BY include their libraries, no public header includes those files, and no header definitions (.ipp)."""
     for file in library(files):
         for number, _, name in includes_of(root, file):
             allowed = INCLUDED_BY.get(name.split("/")[0], {file})
@@ -255,6 +256,10 @@ def rule_fence(root, files):
         for number, _, name in includes_of(root, header):
             if name.endswith(".ipp"):
                 yield f"{header}:{number}: includes {name}, which is compiled once in the library"
+    fenced = {file.removeprefix("include/") for allowed in INCLUDED_BY.values() for file in allowed}
+    for header in set(public_headers(root, files)) - {"implementation.hpp"}:
+        for name in sorted(reached(root, header) & fenced):
+            yield f"include/cairn/{header}: brings {name}, which only definitions include"
 
 
 def rule_config_first(root, files):
@@ -440,6 +445,25 @@ def rule_snippets(root, files):
         for each in re.finditer(r"```cpp\n", text):
             if each.end() not in named:
                 yield f"{page}: the code in line {text.count(chr(10), 0, each.end())} does not name its source"
+
+
+def rule_old_names(root, files):
+    """The changelog names the options that are gone."""
+    for name in re.findall(r"options\.(\w+) = ", text_of(root, "tests/compile_fail/old_names.cpp")):
+        if not re.search(rf"`([a-z]+\.)?{name}`", text_of(root, "CHANGELOG.md")):
+            yield f"CHANGELOG.md: does not name {name}, of tests/compile_fail/old_names.cpp"
+
+
+def rule_sizes(root, files):
+    """The library, its tests and its pages stay small."""
+    tests = [f for f in files if f.startswith("tests/") and not f.startswith(("tests/bench/", "tests/levels/", "tests/s3/"))]
+    pages = [f for f in files if f.startswith("docs/") and f.endswith(".md")]
+    words, lines = lambda f: len(text_of(root, f).split()), lambda f: (root / f).read_bytes().count(b"\n")
+    for what, size, most in [("words of README.md", words("README.md"), 500), ("words of docs/", sum(map(words, pages)), 38_000),
+                             ("files of include/", len(library(files)), 360), ("lines of include/", sum(map(lines, library(files))), 44_800),
+                             ("lines of tests/", sum(map(lines, tests)), 62_000)]:
+        if size > most:
+            yield f"{size} {what}, not {most}"
 
 
 def rule_reference(root, files):

@@ -80,13 +80,13 @@ cairn::restart restart_with(cairn::policy_memory notes) {
 
 TEST_CASE(
     "a restart is after a failure unless the run could have ended with its checkpoint; without a note none is known") {
-  CHECK(restart_with({{"in_peace", {0}}}).after_failure);
-  for (const cairn::policy_memory& notes : {cairn::policy_memory{{"in_peace", {1}}},
+  CHECK(restart_with({{"ended", {0}}}).after_failure);
+  for (const cairn::policy_memory& notes : {cairn::policy_memory{{"ended", {1}}},
                                             {},
                                             {{"mine", {3}}},
-                                            {{"in_peace", {}}},
-                                            {{"in_peace", {0, 0}}},
-                                            {{"in_peace", {no_number}}}})
+                                            {{"ended", {}}},
+                                            {{"ended", {0, 0}}},
+                                            {{"ended", {no_number}}}})
     CHECK_FALSE(restart_with(notes).after_failure);
 }
 

@@ -438,10 +438,10 @@ TEST_CASE(
     checkpointer run(store, {.when = remembering{}, .asynchronous = asynchronous});
     CHECK(run.step(state, {.step = 1}).started);
     run.wait();
-    CHECK(notes().at("in_peace") == std::vector<double>{0});
+    CHECK(notes().at("ended") == std::vector<double>{0});
     run.save(state, {.step = 1});
     CHECK(run.stats().saves == 2);
-    CHECK(notes().at("in_peace") == std::vector<double>{1});
+    CHECK(notes().at("ended") == std::vector<double>{1});
     CHECK(notes().at("kept") == std::vector<double>{1});
   }
 }

@@ -178,7 +178,7 @@ class policy_driver {
 
  private:
   static constexpr const char* copied_at = "copied_at";  // seconds since 1970
-  static constexpr const char* ended_run = "in_peace";   // 1 or 0; its name in stored checkpoints
+  static constexpr const char* ended_run = "ended";      // 1 or 0; its name in stored checkpoints
 
   static double wall_clock() {
     return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -48,7 +48,8 @@ struct adaptive_options {
 /// another one costs a tenth less. Until the first raw save, its cost is estimated from whole saves: the time of
 /// writing grows with the bytes, and there is no encoding. The first two saves, and one after every 32 of another kind,
 /// are as configured, to measure them. For saves as configured R is that of the newest restore; for others, of one of
-/// the checkpoints that it read. Lossy codecs are used only where the codec rules say so.
+/// the checkpoints that it read. R is 0 until this process has restored a checkpoint: what a restart from a chain costs
+/// is not known before. Lossy codecs are used only where the codec rules say so.
 ///
 /// Budget: the time since the newest save must be at least S / budget, with the unclipped mean S of the kind in use.
 /// Two exceptions: the first save, `probe_steps` after the run began, which measures the costs, unless `stall` is

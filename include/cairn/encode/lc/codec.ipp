@@ -65,7 +65,7 @@ inline encode_result write_payload(const quantized& leaf, step_header step, cons
   if (code.stored == step_code::kind::by_id) result.tables.push_back({code.id, code.lengths});
 
   byte_writer headers;
-  put_payload_header(headers, 1, step.delta == delta_kind::ratio ? last_version : first_version);
+  put_payload_header(headers, 1);
   put_step_header(headers, step);
   std::memcpy(out.data(), headers.bytes().data(), headers.bytes().size());
   std::optional<huffman::encoder> encoder;
@@ -229,18 +229,16 @@ void decode(const decode_request& from) {
 
 std::optional<std::vector<std::byte>> merge(const merge_request& in) {
   std::vector<std::span<const std::byte>> steps;
-  auto version = first_version;
   for (const auto& delta : in.deltas) {
     if (delta.codec != "lc2" && delta.codec != "lc3") return std::nullopt;
     if (!for_each_step(
             delta.payload, [](std::span<const std::byte>) {},
             [&](std::span<const std::byte> step) { steps.push_back(step); }))
       fail(errc::corrupt, {delta.where, ": ", in.path, ": a quantized payload is malformed, or of a newer version"});
-    version = std::max(version, delta.payload.front());
   }
   if (steps.empty()) return std::nullopt;
   byte_writer out;
-  put_payload_header(out, steps.size(), version);
+  put_payload_header(out, steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (i + 1 < steps.size()) out.put_number(steps[i].size());
     out.put(steps[i]);

@@ -21,8 +21,7 @@
 
 namespace cairn::inline v0_1::detail::lc {
 
-/// A payload of version 2 has steps of ratios, which readers of version 1 refuse.
-inline constexpr std::byte first_version{1}, last_version{2};
+inline constexpr std::byte payload_version{1};
 
 /// Takes values from the front of untrusted bytes. Beyond their end, values are 0 and `good` is false.
 class byte_reader {
@@ -157,8 +156,8 @@ inline void put_step_header(byte_writer& out, const step_header& step) {
 }
 
 /// A payload: u8 version, the number of steps, the steps. The size of a step precedes it, except for the last step.
-inline void put_payload_header(byte_writer& out, std::uint64_t steps, std::byte version) {
-  out.put_value(version);
+inline void put_payload_header(byte_writer& out, std::uint64_t steps) {
+  out.put_value(payload_version);
   out.put_number(steps);
 }
 
@@ -170,8 +169,8 @@ template <class Need, class Visit>
   const auto need_number = [&](std::size_t before) {
     need(in.rest().first(std::min(in.rest().size(), before + number_bound)));
   };
-  need_number(sizeof first_version);
-  if (const auto version = in.take_value<std::byte>(); version < first_version || version > last_version) return false;
+  need_number(sizeof payload_version);
+  if (in.take_value<std::byte>() != payload_version) return false;
   const auto steps = in.take_number();
   if (!in.good() || steps == 0) return false;
   for (std::uint64_t i = 1; i < steps; ++i) {

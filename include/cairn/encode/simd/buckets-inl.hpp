@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of buckets.hpp, for one target; included by lc_kernels-inl.hpp.
+// The buckets_kernels of lc_kernels.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
 namespace HWY_NAMESPACE {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of buckets.hpp, half_floats.hpp, ratios.hpp and symbols.hpp: the kernels of lc.
+// Definitions of lc_kernels.hpp.
 #pragma once
 
 #include "cairn/encode/simd/lc_kernels.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of planes.hpp and zeros.hpp: the kernels of lossless.
+// Definitions of lossless_kernels.hpp.
 #pragma once
 
 #include <cstring>
@@ -7,7 +7,9 @@
 
 #include "cairn/encode/simd/lossless_kernels.hpp"
 
-#define CAIRN_SIMD_KERNELS "cairn/encode/simd/lossless_kernels-inl.hpp"
+#define CAIRN_SIMD_KERNELS "cairn/encode/simd/planes-inl.hpp"
+#include "cairn/encode/simd/each_target.hpp"
+#define CAIRN_SIMD_KERNELS "cairn/encode/simd/zeros-inl.hpp"
 #include "cairn/encode/simd/each_target.hpp"
 
 namespace cairn::inline v0_1::detail::simd {

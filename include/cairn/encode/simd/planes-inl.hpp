@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of planes.hpp, for one target; included by lossless_kernels-inl.hpp.
+// The planes_kernels of lossless_kernels.hpp, for one target: included once per target by each_target.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
 namespace HWY_NAMESPACE {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of symbols.hpp, for one target; included by lc_kernels-inl.hpp.
+// The symbols_kernels of lc_kernels.hpp, for one target; included by lc_kernels-inl.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
 namespace HWY_NAMESPACE {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Kernels of zeros.hpp, for one target; included by lossless_kernels-inl.hpp.
+// The zeros_kernels of lossless_kernels.hpp, for one target: included once per target by each_target.hpp.
 HWY_BEFORE_NAMESPACE();
 namespace cairn::inline v0_1::detail::simd {
 namespace HWY_NAMESPACE {
