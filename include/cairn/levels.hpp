@@ -64,8 +64,8 @@ class levels {
   explicit levels(std::vector<level> places);
 
   // The functions of a store. `list` has the checkpoints of all places; `remove` removes one from all of them.
-  [[nodiscard]] std::string location() const;  ///< that of the first place
-  [[nodiscard]] stores::ownership lock();      ///< of all places
+  [[nodiscard]] std::string location() const;             ///< that of the first place
+  [[nodiscard]] stores::ownership lock();                 ///< of all places
   [[nodiscard]] std::chrono::milliseconds lease() const;  ///< the longest of all places
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name);
   [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
