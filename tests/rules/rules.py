@@ -459,7 +459,7 @@ def rule_sizes(root, files):
     tests = [f for f in files if f.startswith("tests/") and not f.startswith(("tests/bench/", "tests/levels/", "tests/s3/"))]
     pages = [f for f in files if f.startswith("docs/") and f.endswith(".md")]
     words, lines = lambda f: len(text_of(root, f).split()), lambda f: (root / f).read_bytes().count(b"\n")
-    for what, size, most in [("words of README.md", words("README.md"), 500), ("words of docs/", sum(map(words, pages)), 38_000),
+    for what, size, most in [("words of README.md", words("README.md"), 500), ("words of docs/", sum(map(words, pages)), 39_000),
                              ("files of include/", len(library(files)), 360), ("lines of include/", sum(map(lines, library(files))), 44_800),
                              ("lines of tests/", sum(map(lines, tests)), 62_000)]:
         if size > most:
