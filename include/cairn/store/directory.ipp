@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/system/mutex.hpp"
