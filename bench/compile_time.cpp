@@ -264,9 +264,9 @@ int main(int argc, char** argv) {
                      median_ratio(seconds_of(variants, "cairn " + unit), seconds_of(variants, "cereal " + unit)),
                      bound);
     };
-    over_cereal("compile", "save and load", 1.2);
+    over_cereal("compile", "save and load", 1.15);
     over_cereal("compile_include", "include", 1.6);
-    over_cereal("quickstart", "quickstart", 1.2);
+    over_cereal("quickstart", "quickstart", 1.05);
     report.at_most("definitions.seconds_over_quickstart_cereal",
                    median_ratio(all, seconds_of(variants, "cereal quickstart")), 18);
     report.at_most("definitions.peak_mb", static_cast<double>(peak_bytes) / 1e6, 900);

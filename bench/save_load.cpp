@@ -382,7 +382,7 @@ int main(int argc, char** argv) {
     report.at_least("columns.over_memcpy", columns.over_memcpy, 0.3);
     std::printf("10 million records of 3 fields to memory: cairn %.2f GB/s, memcpy %.2f GB/s\n\n", columns.save_gbps,
                 columns.memcpy_gbps);
-    report.at_most("describe.ns_per_leaf", bench::describe_ns_per_leaf(100'000, 3 * options.count("reps")), 300);
+    report.at_most("describe.ns_per_leaf", bench::describe_ns_per_leaf(100'000, 3 * options.count("reps")), 200);
     double save = 0, load = 0, bytes = 0;
     for (const auto& small : bench::measure_small(dir.path(), 3 * options.count("reps"))) {
       save = std::max(save, small.save_over_cereal);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/boost_multi_array.hpp"
 
+#include "cairn/state/state.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "state/refuses.hpp"
 
 namespace {
 
@@ -64,4 +66,18 @@ TEST_CASE("boost: a reference to an array keeps its shape") {
   CHECK_THROWS_AS(kept.load(other), cairn::error);
   boost::multi_array<float, 1> vector;
   CHECK_THROWS_AS(kept.load(vector), cairn::error);
+}
+
+TEST_CASE("boost: a view of an array whose memory a load frees is refused") {
+  matrix saved(boost::extents[2][2]);
+  boost::multi_array<float, 1> two(boost::extents[2]);
+  const tests::kept kept(cairn::state{{"a", saved}, {"v", two}});
+  for (auto array : {matrix(boost::extents[3][3]), unusual(3, 3)}) {
+    std::iota(array.data(), array.data() + 9, 1.0F);
+    const auto before = array;
+    boost::multi_array_ref<float, 1> view(array.data() + 4, boost::extents[2]);
+    cairn::state all{{"a", array}, {"v", view}};
+    tests::refuses(kept, all, cairn::errc::mismatch, "v refers to elements of a");
+    CHECK(array == before);
+  }
 }

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 
 #include "cairn/system/parallel.hpp"
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/posix.hpp"
 #include "catch.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cairn/checkpointer.hpp"
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "chain.hpp"
 #include "child.hpp"

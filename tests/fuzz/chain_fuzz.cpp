@@ -9,10 +9,13 @@
 #include "../save_as.hpp"
 #include "cairn/store/memory.hpp"
 #include "../write_checkpoint.hpp"
+#include "choices.hpp"
 #include "live_memory.hpp"
 #include "../standard.hpp"
 
 namespace {
+
+using fuzz::choices;
 
 /// For all files and the elements of a leaf, together.
 constexpr std::size_t most_memory = std::size_t{3} << 20U;
@@ -49,22 +52,6 @@ struct pristine {
                      &chain);
     }
   }
-};
-
-/// The bytes that the fuzzer gives, one after the other; zeros at the end.
-class choices {
- public:
-  choices(const std::uint8_t* bytes, std::size_t size) : bytes_(bytes), size_(size) {}
-  [[nodiscard]] bool any() const { return at_ < size_; }
-  std::uint64_t next(std::uint64_t below) {
-    std::uint64_t value = 0;
-    for (std::uint64_t range = below; range > 1 && at_ < size_; range >>= 8U) value = value << 8U | bytes_[at_++];
-    return below == 0 ? 0 : value % below;
-  }
-
- private:
-  const std::uint8_t* bytes_;
-  std::size_t size_, at_ = 0;
 };
 
 /// One change of a payload: bytes set, removed or added.

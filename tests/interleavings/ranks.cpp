@@ -2,6 +2,7 @@
 // All interleavings, within bounds, of ranks that save together; with failing calls of the store, and ranks that are
 // killed.
 #include "cairn/checkpointer.hpp"
+#include "cairn/merge.hpp"
 #include "cairn/schedule/policies.hpp"
 
 #include <iostream>
@@ -54,6 +55,7 @@ std::vector<scenario> scenarios() {
        [](rank_run& rank) {
          auto options = every(1);
          options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
+         options.chain.merge = cairn::merging{.every = 2};
          options.on_busy = cairn::when_busy::wait;
          cairn::checkpointer checkpoints(rank.store, options, rank.group);
          rank.save(checkpoints, 1);
@@ -216,6 +218,7 @@ scenario random_scenario(std::uint64_t seed, circumstances& how) {
     options.copy_threads = 0;
   }
   if (one_of(2)) options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
+  if (one_of(2)) options.chain.merge = cairn::merging{.every = 2};
   if (one_of(3)) options.keep_last = 2;
   if (one_of(4)) options.on_failure = cairn::when_failed::keep_training;
   options.when = cairn::policies::every_steps{1 + random() % 3};
@@ -392,6 +395,27 @@ TEST_CASE("ranks agree in random calls, faults and orders", "[random]") {
   const std::uint64_t seeds = is_long() ? 100'000 : how_much() == effort::normal ? 1500 : 300;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) check({.scenario = "random", .seed = seed});
   std::cout << "interleavings: " << seeds << " random ones\n";
+}
+
+TEST_CASE("ranks that wait for a save vote less often the longer it takes", "[orders]") {
+  std::vector<std::size_t> numbers;
+  scheduler threads(with_delays({}, numbers), "the votes of a wait");
+  const auto at = std::make_shared<meeting>(2, group_rules{});
+  const hooked_store slow{cairn::stores::memory(), {.before_write = [] { scheduler::of_this_thread()->pause(1); }}};
+  std::vector<lines> seen(2);
+  for (unsigned rank = 0; rank < 2; ++rank)
+    threads.start(rank, "rank " + std::to_string(rank), [&, rank] {
+      rank_run own(model_group(at, rank), slow, seen[rank]);
+      cairn::checkpointer checkpoints(own.store, every(1), own.group);
+      own.step(checkpoints, 1);
+      own.wait(checkpoints);
+    });
+  threads.run();
+  for (const auto& each : seen) CHECK(each == lines{"step 1: started", "wait: done"});
+  const auto votes = std::count_if(at->exchanges.begin(), at->exchanges.end(),
+                                   [](const auto& each) { return each.second.what.what == meeting::kind::largest; });
+  CHECK(threads.now() > 4);
+  CHECK(static_cast<double>(votes) < 50 * threads.now());
 }
 
 TEST_CASE("one interleaving again", "[again]") {

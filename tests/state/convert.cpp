@@ -102,6 +102,46 @@ TEST_CASE("narrowing rounds once, even through two roundings") {
   CHECK(result == std::vector<std::uint16_t>{0x3c01, 0x3c00});
 }
 
+/// An integer rounded to `digits` binary digits, to nearest even.
+double rounded(std::uint64_t magnitude, int digits) {
+  const int lost = std::max(64 - std::countl_zero(magnitude) - digits, 0);
+  const auto rest = magnitude & ((std::uint64_t{1} << lost) - 1), tie = (std::uint64_t{1} << lost) / 2;
+  const auto kept = magnitude >> lost, up = std::uint64_t{lost > 0 && (rest > tie || (rest == tie && kept % 2 == 1))};
+  return std::ldexp(static_cast<double>(kept + up), lost);
+}
+
+TEST_CASE("integers of more digits than a double has round once") {
+  std::vector<std::uint64_t> magnitudes{(1ULL << 60) + (1ULL << 36) + 1, 1ULL << 53, (1ULL << 53) + 1, ~0ULL >> 1, 3};
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 300; ++i) {
+    magnitudes.push_back(random() >> (random() % 63 + 1));
+    for (const int digits : {8, 24}) {  // those of BF16 and F32, and one more
+      const auto tie = (random() >> (63 - digits) | 1) << (62 - digits);
+      for (const auto near : {tie - 1, tie, tie + 1}) magnitudes.push_back(near);
+    }
+  }
+  const auto check = [&]<class Integer>(dtype from, const std::vector<Integer>& values) {
+    const auto [wide, doubles] = converted<Integer, double>(from, values, dtype::f64);
+    const auto [single, floats] = converted<Integer, float>(from, values, dtype::f32);
+    const auto [half, halves] = converted<Integer, cairn::bfloat16>(from, values, dtype::bf16);
+    REQUIRE((wide && single && half));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double sign = doubles[i] < 0 ? -1 : 1;
+      INFO(values[i]);
+      CHECK(doubles[i] == sign * rounded(magnitudes[i], 53));
+      CHECK(static_cast<double>(floats[i]) == sign * rounded(magnitudes[i], 24));
+      CHECK(static_cast<double>(static_cast<float>(halves[i])) == sign * rounded(magnitudes[i], 8));
+    }
+  };
+  std::vector<std::int64_t> positive(magnitudes.begin(), magnitudes.end()), negative;
+  for (const auto each : positive) negative.push_back(-each);
+  check(dtype::i64, positive);
+  check(dtype::i64, negative);
+  for (auto& each : magnitudes) each *= 2;
+  magnitudes.push_back(~0ULL);
+  check(dtype::u64, magnitudes);
+}
+
 TEST_CASE("integers that do not fit are reported") {
   CHECK(converted<std::int64_t, std::int8_t>(dtype::i64, {-128, 127}, dtype::i8).first);
   CHECK_FALSE(converted<std::int64_t, std::int8_t>(dtype::i64, {128}, dtype::i8).first);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <barrier>
 #include <csignal>
+#include <cstdarg>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -24,7 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/place_lock.hpp"
 #include "cairn/system/memory.hpp"
 #include "catch.hpp"
@@ -46,8 +47,11 @@ struct rename_faults {
 };
 rename_faults faulty;  // NOLINT
 
-std::size_t looks = 0;              // at names  NOLINT
-std::function<void()> before_look;  // what another process does before this one looks at a name, once  NOLINT
+std::size_t looks = 0;                       // at names  NOLINT
+std::function<void()> before_look;           // what another process does before this one looks at a name, once  NOLINT
+std::function<void(int)> before_sync;        // of an open file  NOLINT
+std::function<void()> after_rename;          // what another process does after the next rename, once  NOLINT
+std::atomic<std::size_t> opened_shards = 0;  // NOLINT
 
 }  // namespace
 
@@ -57,12 +61,31 @@ extern "C" int fstatat(int directory, const char* path, struct stat* about, int 
   return static_cast<int>(::syscall(SYS_newfstatat, directory, path, about, flags));
 }
 
+extern "C" int fsync(int file) {
+  if (before_sync) before_sync(file);
+  return static_cast<int>(::syscall(SYS_fsync, file));
+}
+
+extern "C" int openat(int directory, const char* path, int flags, ...) {
+  mode_t mode = 0;
+  if ((flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE) {
+    std::va_list more;
+    va_start(more, flags);
+    mode = va_arg(more, mode_t);
+    va_end(more);
+  }
+  if (std::string_view(path).starts_with("shard-")) ++opened_shards;
+  return static_cast<int>(::syscall(SYS_openat, directory, path, flags, mode));
+}
+
 extern "C" int renameat2(int from_directory, const char* from, int to_directory, const char* to,
                          unsigned flags) noexcept {
   errno = EIO;
   if (faulty.fails_from != 0 && ++faulty.renames >= faulty.fails_from) return -1;
   const auto result = static_cast<int>(::syscall(SYS_renameat2, from_directory, from, to_directory, to, flags));
   if (faulty.answers_eperm && result != 0 && (errno == EEXIST || errno == ENOTEMPTY)) errno = EPERM;
+  if (result == 0)
+    if (const auto done = std::exchange(after_rename, nullptr)) done();
   if (result != 0 || faulty.errors_after == 0) return result;
   --faulty.errors_after;
   errno = EIO;
@@ -212,6 +235,18 @@ TEST_CASE("what an owner does takes as many calls, however many checkpoints ther
     counts.push_back(looks);
   }
   CHECK(counts[0] == counts[1]);
+}
+
+TEST_CASE("an owner opens no shard before it saves") {
+  const sample::scratch scratch;
+  directory store(scratch.path());
+  for (unsigned step = 1; step <= 10; ++step) write_shard(store, cairn::detail::checkpoint_name(step), 10);
+  opened_shards = 0;
+  const auto owned = store.lock();
+  CHECK(store.list().size() == 10);
+  CHECK(opened_shards == 0);
+  write_shard(store, cairn::detail::checkpoint_name(11), 10);
+  CHECK(opened_shards > 0);
 }
 
 // What stays of it is a directory of this name.
@@ -628,6 +663,25 @@ TEST_CASE("a crash between the publishing and the removal of the older one leave
   CHECK(sample::names_in(scratch.path()).empty());
 }
 
+TEST_CASE("an older publication is removed when the name of the newer one is on the disk") {
+  const sample::scratch scratch;
+  directory store(scratch.path(), {.durable = false});
+  write_shard(store, "a", 10);
+  fs::copy(scratch.path("a"), scratch.path("a~2"));
+  struct stat root{};
+  REQUIRE(::stat(scratch.path().c_str(), &root) == 0);
+  bool is_synced = false;
+  before_sync = [&](int file) {
+    struct stat about{};
+    is_synced = is_synced ||
+                (::fstat(file, &about) == 0 && about.st_ino == root.st_ino && fs::exists(scratch.path("a/index.json")));
+  };
+  static_cast<void>(store.lock());
+  before_sync = nullptr;
+  CHECK(is_synced);
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
+}
+
 TEST_CASE("a name whose older generation cannot be removed keeps the newer one") {
   const sample::scratch scratch;
   directory store(scratch.path());
@@ -643,48 +697,51 @@ TEST_CASE("a name whose older generation cannot be removed keeps the newer one")
   CHECK(sample::names_in(scratch.path()).empty());
 }
 
+namespace {
+
+/// What it publishes gets the name of its checkpoint.
+struct settling final : directory {
+  explicit settling(const sample::scratch& in) : directory(in.path()) { settles_ = true; }
+};
+
+}  // namespace
+
 TEST_CASE("what a user has saved by a path is there, and a crash leaves it to be found") {
   const sample::scratch scratch;
-  directory store(scratch.path());
-  write_shard(store, "a", 10);
-  write_shard(store, "a", 20);
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});
-  store.settle("a");
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
-  CHECK(shard_bytes(scratch, "a") == 20);
-  store.settle("a");
-  store.settle("b");
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+  const settling store(scratch);
+  write_shard(directory(scratch.path()), "a", 10);
+  write_shard(directory(scratch.path()), "a", 20);
+  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2"});  // as after a crash
+  for (const std::size_t bytes : {30U, 40U}) {
+    write_shard(store, "a", bytes);
+    CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
+    CHECK(shard_bytes(scratch, "a") == bytes);
+  }
   sample::spill(scratch.path("a/notes.txt"), "mine");
-  write_shard(store, "a", 30);
-  store.settle("a");
+  write_shard(store, "a", 50);
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a", "a~2"});
-  CHECK(shard_bytes(scratch, "a") == 30);
+  CHECK(shard_bytes(scratch, "a") == 50);
 }
 
 TEST_CASE("what is left of an older publication keeps the newest one under its own name") {
   const sample::scratch scratch;
-  directory store(scratch.path());
+  const settling store(scratch);
   write_shard(store, "a", 10);
   std::filesystem::rename(scratch.path("a"), scratch.path("a~2"));
   sample::spill(scratch.path("a~2/notes.txt"), "mine");
   write_shard(store, "a", 20);
-  store.settle("a");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~2", "a~3"});
   CHECK(shard_bytes(scratch, "a") == 20);
   CHECK(sample::names_in(scratch.path("a~2")) == std::vector<std::string>{"notes.txt"});
 }
 
-TEST_CASE("a store settles what it has published itself alone: another process may be about to delete older ones") {
+TEST_CASE("a newer publication of another process keeps its name: that one may be about to delete older ones") {
   const sample::scratch scratch;
-  directory store(scratch.path()), other(scratch.path());
+  const settling store(scratch);
   write_shard(store, "a", 10);
+  after_rename = [&] { write_shard(directory(scratch.path()), "a", 30); };
   write_shard(store, "a", 20);
-  write_shard(other, "a", 30);
-  store.settle("a");
   CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a~3"});
-  other.settle("a");
-  CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   CHECK(shard_bytes(scratch, "a") == 30);
 }
 

@@ -279,7 +279,8 @@ TEST_CASE("an index with a right checksum and wrong contents is refused") {
            {"\"bytes\":4096", "\"sizes\":4096"},
            {"\"header_xxh3\":\"0", "\"header_xxh3\":\"G"},
            {"shard-00000-of-00001", "../../../etc/passwd"},
-           {"shard-00000-of-00001", "shard-00001-of-00002"},
+           {"shard-00000-of-00001.safetensors", "index.json"},
+           {"shard-00000-of-00001", "shard-00000-of-00001/shard-00000-of-00001"},
            {"[\n{\"file\"", "[{},{},{\"file\""},
            {"\"version\":\"2\",", ""},
            {"\"format\":\"cairn\"", "\"format\":\"other\""},
@@ -412,6 +413,19 @@ TEST_CASE("the leaves of 16,384 ranks take a few megabytes") {
   const auto pieces = sample::pieces_of(read.storage[7].layout, read.leaves[7].shape);
   REQUIRE(pieces.size() == ranks);
   CHECK(pieces[300] == cairn::detail::placed_piece{300, 0, 1024, cairn::detail::box{{64, 1408}, {32, 32}}});
+}
+
+TEST_CASE("shards have the names that the index gives them, each another one") {
+  cairn::detail::checkpoint_index index;
+  for (const auto& [number, of] : {std::pair(7U, 9U), std::pair(0U, 1U)})
+    index.shards.push_back({cairn::detail::shard_file(number, of), 4096, 5, ""});
+  index.shards.push_back({"of a later version", 4096, 5, "parity"});
+  CHECK(cairn::detail::parse_index(cairn::detail::write_index(index), "here").shards == index.shards);
+  index.shards[1].file = index.shards[0].file;
+  const auto failure = sample::failure_of(
+      [&] { static_cast<void>(cairn::detail::parse_index(cairn::detail::write_index(index), "here")); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.says("here: \"" + index.shards[0].file + "\" is not the name of a shard, or that of two"));
 }
 
 TEST_CASE("leaves are in no shard of another role") {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdarg>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -12,7 +13,9 @@
 #include <string>
 #include <thread>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,9 +49,22 @@ void set_time(const std::string& path, std::chrono::seconds ago) {
   fs::last_write_time(path, fs::file_time_type::clock::now() - ago);
 }
 
+bool has_lock_manager = true;  // NOLINT
+
 const owner_record elsewhere{.host = "node7", .boot = "b", .device = 1, .processes = 9, .process = 42, .started = 3};
 
 }  // namespace
+
+extern "C" int fcntl(int file, int command, ...) {
+  std::va_list more;
+  va_start(more, command);
+  void* const argument = va_arg(more, void*);
+  va_end(more);
+  if (command != F_OFD_SETLK || has_lock_manager)
+    return static_cast<int>(::syscall(SYS_fcntl, file, command, argument));
+  errno = ENOLCK;
+  return -1;
+}
 
 TEST_CASE("one process has the lock; what it leaves is nothing") {
   const sample::scratch scratch;
@@ -177,6 +193,16 @@ TEST_CASE(
   leave_lock(scratch, owner_record::of_this_process(about.st_dev, {}));
   const auto failure = failure_beside_signs(scratch, [&] { take(scratch.path(), 20s); });
   CHECK(failure.code == errc::busy);
+}
+
+TEST_CASE("an owner writes whether the kernel holds a lock for it") {
+  for (const bool answers : {true, false}) {
+    const sample::scratch scratch;
+    has_lock_manager = answers;
+    const place_lock lock(open(scratch.path()), 60s, {});
+    has_lock_manager = true;
+    CHECK(parse_owner(sample::slurp(scratch.path(".lock/owner"))).value().is_locked == answers);
+  }
 }
 
 TEST_CASE("a restart of the same job does not wait") {

@@ -265,6 +265,17 @@ TEST_CASE("a tensor that appears twice is refused") {
   }
 }
 
+TEST_CASE("a file that is opened again when it is needed says how much one call should read") {
+  struct bucket_file final : cairn::stores::source {
+    [[nodiscard]] std::uint64_t size() const override { return 7; }
+    [[nodiscard]] std::uint64_t preferred_read() const noexcept override { return std::uint64_t{8} << 20U; }
+    void read(std::uint64_t /*offset*/, std::span<const std::span<std::byte>> /*into*/) const override {}
+  };
+  const cairn::detail::pooled_file file(std::make_shared<cairn::detail::file_pool>(),
+                                        [] { return std::make_unique<bucket_file>(); });
+  CHECK(file.preferred_read() == std::uint64_t{8} << 20U);
+}
+
 TEST_CASE("one shard of several does not pass for the whole") {
   const auto all = written().all;
   cairn::any_store store = cairn::stores::memory();

@@ -13,7 +13,7 @@
 #include "cairn/exchange/replaced_files.hpp"
 #include "cairn/export.hpp"
 #include "cairn/once/inspect.ipp"
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/json.hpp"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cairn/core/error.hpp"
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/system/posix.hpp"
 

@@ -27,15 +27,18 @@ inline save_job job_of(std::string_view name, description what, const save_optio
   return job;
 }
 
+/// Users look for what they have saved under the path that they have given.
+class user_directory final : public stores::directory {
+ public:
+  user_directory(const std::string& path, bool durable) : directory(path, {.durable = durable}) { settles_ = true; }
+};
+
 template <class Describe>
 save_report save_described(const std::string& path, const save_options& options, const Describe& describe) {
   return with_errors(path + " cannot be saved", [&] {
     const auto at = split_path(path);
-    stores::directory place(at.directory, {.durable = options.durable});
-    any_store store = place;
-    auto report = save_checkpoint(store, job_of(at.name, describe(), options), options.shards);
-    place.settle(at.name);
-    return report;
+    any_store store = user_directory(at.directory, options.durable);
+    return save_checkpoint(store, job_of(at.name, describe(), options), options.shards);
   });
 }
 

@@ -50,8 +50,7 @@ namespace detail {
 }
 
 /// Converts `in.size() / size_of(from)` elements between types for which `is_convertible`. Values round to nearest
-/// even; integers of more than 53 bits, first to double. False when an integer does not fit into `to`; `out` then has a
-/// part of the result.
+/// even. False when an integer does not fit into `to`; `out` then has a part of the result.
 [[nodiscard]] bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept;
 
 }  // namespace detail

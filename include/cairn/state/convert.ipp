@@ -64,6 +64,14 @@ constexpr decltype(auto) with_storage(dtype type, const Action& action) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(toward_zero) | 1U);
 }
 
+/// The same from an integer to one that a double has.
+template <class Integer>
+[[nodiscard]] constexpr Integer round_to_odd_integer(Integer value) noexcept {
+  constexpr Integer most = Integer{1} << 53U, lost = (Integer{1} << 11U) - 1;
+  const bool is_small = value <= most && (std::is_unsigned_v<Integer> || value >= -most);
+  return is_small || (value & lost) == 0 ? value : (value & ~lost) | (lost + 1);
+}
+
 struct wide_integer {
   std::uint64_t bits;  // two's complement where negative
   bool negative;
@@ -71,8 +79,9 @@ struct wide_integer {
 
 // Conversion goes through a short buffer of doubles or wide integers: n dtypes take 2n loops instead of n x n.
 
+/// `to`: what the result is narrowed to.
 template <class Wide>
-void widen(dtype from, const std::byte* in, std::span<Wide> out) noexcept {
+void widen(dtype from, const std::byte* in, dtype to, std::span<Wide> out) noexcept {
   with_storage(from, [&]<class Stored>(Stored stored) {
     for (Wide& wide : out) {
       std::memcpy(&stored, in, sizeof stored);
@@ -80,6 +89,8 @@ void widen(dtype from, const std::byte* in, std::span<Wide> out) noexcept {
       if constexpr (!std::is_arithmetic_v<Stored>) {
         if constexpr (std::is_same_v<Wide, double>) wide = static_cast<double>(static_cast<float>(stored));
       } else if constexpr (std::is_same_v<Wide, double>) {
+        if constexpr (std::is_integral_v<Stored> && sizeof stored == 8)
+          if (to != dtype::f64) stored = round_to_odd_integer(stored);
         wide = static_cast<double>(stored);
       } else if constexpr (std::is_integral_v<Stored>) {
         wide = {static_cast<std::uint64_t>(stored), stored < Stored{}};
@@ -114,7 +125,7 @@ template <class Wide>
   std::array<Wide, 256> buffer;
   while (count > 0) {
     const auto some = std::span(buffer).first(std::min(count, buffer.size()));
-    widen<Wide>(from, in, some);
+    widen<Wide>(from, in, to, some);
     if (!narrow<Wide>(some, to, out)) return false;
     in += some.size() * size_of(from);
     out += some.size() * size_of(to);

@@ -33,6 +33,12 @@ void for_each_element(void* sequence, const sequence_operations& how, Action act
   how.for_each(sequence, &action, [](void* context, void* element) { (*static_cast<Action*>(context))(element); });
 }
 
+template <class Action>
+void for_each_entry(void* map, const map_operations& how, Action action) {
+  how.for_each(map, &action,
+               [](void* context, std::string_view key, void* value) { (*static_cast<Action*>(context))(key, value); });
+}
+
 /// Walks elements that are not saved as columns, each with its index as path.
 void walk_elements(walker& w, void* sequence, const sequence_operations& how);
 

@@ -68,9 +68,11 @@ class directory {
   /// Needs read permission for the root.
   [[nodiscard]] std::shared_ptr<const publication> open(std::string_view name) const;
   void remove(std::string_view name);
-  /// Gives what this store or a copy of it has published last the plain name of its checkpoint, if that is free and no
-  /// other publication is there: users look there for what they have saved by a path.
-  void settle(std::string_view name);
+
+ protected:
+  /// Set by a derived class: a publication gets the plain name of its checkpoint in the end, if that is free and no
+  /// newer publication is there.
+  bool settles_ = false;
 
  private:
   [[nodiscard]] std::shared_ptr<const detail::place_lock> checked_lock() const;

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/system/mutex.hpp"
@@ -70,21 +70,10 @@ class shared_lock {
     return is_synced_;
   }
 
-  /// The directory that this store has published last.
-  void published(const std::string& name) {
-    const cairn::detail::mutex_lock guard(mutex_);
-    published_ = name;
-  }
-  [[nodiscard]] std::string published() const {
-    const cairn::detail::mutex_lock guard(mutex_);
-    return published_;
-  }
-
  private:
   mutable cairn::detail::mutex mutex_;
   std::weak_ptr<const place_lock> lock_ CAIRN_GUARDED_BY(mutex_);
   directories known_ CAIRN_GUARDED_BY(mutex_);
-  std::string published_ CAIRN_GUARDED_BY(mutex_);
   bool is_synced_ CAIRN_GUARDED_BY(mutex_) = false;
 };
 
@@ -160,14 +149,14 @@ class directory_transaction final : public transaction {
  public:
   /// Begins the checkpoint, or joins an attempt. `lock`: of the root, if this process has it.
   directory_transaction(std::shared_ptr<const open_directory> root, std::shared_ptr<const place_lock> lock,
-                        std::shared_ptr<shared_lock> of_store, std::string_view name, const directory_options& options,
+                        std::string_view name, const directory_options& options, bool settles,
                         std::optional<std::string_view> attempt = {})
       : root_(std::move(root)),
         lock_(std::move(lock)),
-        of_store_(std::move(of_store)),
         name_(name),
         lease_(options.lease),
         durable_(options.durable),
+        settles_(settles),
         is_joined_(attempt.has_value()) {
     if (is_joined_) {
       hidden_ = hidden_name(name_, *attempt);
@@ -223,10 +212,12 @@ class directory_transaction final : public transaction {
     guarded(lock_, [&] {
       prepare();
       if (lock_) lock_->check();
-      rename_into_place();
+      const auto published = rename_into_place();
       is_complete_ = true;
       if (durable_) posix::sync(root_->fd.get(), root_->path);
       delete_older(*root_, name_, false);
+      if (settles_ && published.number > 1 && generations(*root_, name_) == std::vector{published})
+        static_cast<void>(rename_in(*root_, directory_name(published), name_, here_));
     });
   }
 
@@ -277,21 +268,20 @@ class directory_transaction final : public transaction {
   }
 
   /// To the first free name of a generation above those that are there. A rename replaces no directory that has files.
-  void rename_into_place() {
+  [[nodiscard]] generation rename_into_place() const {
     const auto there = generations(*root_, name_);
     for (auto next = there.empty() ? generation{name_} : there.back();; ++next.number) {
-      if (rename_in(*root_, hidden_, directory_name(next), here_)) return of_store_->published(directory_name(next));
+      if (rename_in(*root_, hidden_, directory_name(next), here_)) return next;
       if (errno != EEXIST) fail_io("publish", root_->file(name_));
     }
   }
 
   std::shared_ptr<const open_directory> root_;
   std::shared_ptr<const place_lock> lock_;
-  std::shared_ptr<shared_lock> of_store_;
   std::string name_;
   std::string hidden_;  // the name of the directory, until it is published
   std::chrono::milliseconds lease_;
-  bool durable_, is_joined_;
+  bool durable_, settles_, is_joined_;
   bool is_complete_ = false;  // it is published, or what this one has added is prepared: nothing is to be removed
   open_directory here_;
   posix::closed_in_children closed_{here_.fd};
@@ -391,23 +381,14 @@ std::unique_ptr<transaction> directory::begin(std::string_view name) {
       detail::sync_existing(*root);
       lock_->synced();
     }
-    return std::make_unique<detail::directory_transaction>(std::move(root), lock, lock_, name, options_);
+    return std::make_unique<detail::directory_transaction>(std::move(root), lock, name, options_, settles_);
   });
 }
 
 std::unique_ptr<transaction> directory::join(std::string_view name, std::string_view attempt) {
   cairn::detail::require_checkpoint_name(name);
-  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, false), nullptr, lock_, name,
-                                                         options_, attempt);
-}
-
-void directory::settle(std::string_view name) {
-  const auto root = detail::open_root(path_, true);
-  const auto own = lock_->published();
-  const auto all = detail::generations(*root, name);
-  if (all.size() != 1 || cairn::detail::directory_name(all.front()) != own || own == name) return;
-  const auto there = detail::open_in(*root, own);
-  if (there.fd) static_cast<void>(detail::rename_in(*root, own, std::string(name), there));
+  return std::make_unique<detail::directory_transaction>(detail::open_root(path_, false), nullptr, name, options_,
+                                                         false, attempt);
 }
 
 std::vector<std::string> directory::list() const {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
@@ -165,6 +167,10 @@ inline void check_parts(const checkpoint_index& index, std::string_view origin) 
   if (std::any_of(others, index.shards.end(), has_leaves))
     fail(errc::corrupt, {origin, ": shards of other roles are not the last ones"});
   const auto shards = static_cast<std::size_t>(others - index.shards.begin());
+  std::set<std::string_view> taken{index_file};
+  for (const auto& shard : std::span(index.shards).first(shards))
+    if (!is_own_file(shard.file) || !taken.insert(shard.file).second)
+      fail(errc::corrupt, {origin, ": \"", shard.file, "\" is not the name of a shard, or that of two"});
   constexpr std::uint64_t least_piece_bytes = 32;  // in the header of a shard
   for (std::size_t i = 0; i < index.leaves.size(); ++i) {
     const auto& [path, type, shape] = index.leaves[i];
@@ -197,9 +203,6 @@ checkpoint_index parse_index(std::string_view text, std::string_view origin, ind
   json_reader io(text, malformed);
   describe(io, index, origin, part);
   io.end();
-  for (std::size_t i = 0; i < index.shards.size(); ++i)
-    if (index.shards[i].file != shard_file(i, index.shards.size()))
-      fail(errc::corrupt, {origin, ": shard ", i, " is called \"", index.shards[i].file, "\""});
   check_parts(index, origin);
   return index;
 }

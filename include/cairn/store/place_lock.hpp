@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "cairn/core/error.hpp"
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/mutex.hpp"

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/adapters/eigen/tensor.hpp"
 
+#include "cairn/state/state.hpp"
 #include "catch.hpp"
 #include "state/kept.hpp"
+#include "state/refuses.hpp"
 
 namespace {
 
@@ -97,4 +99,23 @@ TEST_CASE("eigen: tensors of fixed size and maps keep their shape") {
   Eigen::Tensor<float, 2> flat(1, 1);
   CHECK_THROWS_AS(larger.load(flat), cairn::error);
   CHECK(flat.size() == 1);
+}
+
+TEST_CASE("eigen: a view of a tensor whose memory a load frees is refused, in either storage order") {
+  const auto check = [](auto tensor) {
+    decltype(tensor) saved(1, 2, 2);
+    count(saved);
+    Eigen::Tensor<float, 1> two(2);
+    two.setZero();
+    const tests::kept kept(cairn::state{{"t", saved}, {"v", two}});
+    tensor.resize(2, 3, 4);
+    count(tensor);
+    const auto before = tensor;
+    Eigen::TensorMap<Eigen::Tensor<float, 1>> view(tensor.data() + 7, 2);
+    cairn::state all{{"t", tensor}, {"v", view}};
+    tests::refuses(kept, all, cairn::errc::mismatch, "v refers to elements of t");
+    CHECK(equal(tensor, before));
+  };
+  check(cube<Eigen::ColMajor>());
+  check(cube<Eigen::RowMajor>());
 }

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 #include "cairn/store/s3/client.hpp"
 
 namespace cairn::inline v0_1::stores::detail {

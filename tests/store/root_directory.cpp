@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cairn/store/checkpoint_directory.hpp"
+#include "cairn/store/root_directory.hpp"
 
 #include <filesystem>
 #include <set>

@@ -296,7 +296,7 @@ inline void delete_older(const open_directory& root, std::string_view of, bool s
       const auto end = std::find_if_not(at, all.end(), same_name);
       if (end - at == 1) continue;
       const auto older = open_in(root, entry);
-      // Now, and not before `older` was opened: `directory::settle` may have given its name to the newer one.
+      // Now, and not before `older` was opened: the newer one may have got its name: see `directory`.
       const bool is_followed = std::any_of(at + 1, end, [&](const auto& newer) { return is_published(root, newer); });
       if (!older.fd || !is_followed) continue;
       require_own(older);
