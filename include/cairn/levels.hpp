@@ -66,16 +66,17 @@ class levels {
   // The functions of a store. `list` has the checkpoints of all places; `remove` removes one from all of them.
   [[nodiscard]] std::string location() const;             ///< that of the first place
   [[nodiscard]] stores::ownership lock();                 ///< of all places
-  [[nodiscard]] std::chrono::milliseconds lease() const;  ///< the longest of all places
+  [[nodiscard]] std::chrono::milliseconds lease() const;  ///< the sum of all places
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name);
   [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] std::vector<std::string> list() const;
   [[nodiscard]] std::shared_ptr<const stores::publication> open(std::string_view name) const;
   void remove(std::string_view name);
-  /// For the checkpointer.
-  [[nodiscard]] std::shared_ptr<detail::level_set> set() const;
 
  private:
+  friend class any_store;
+  [[nodiscard]] std::shared_ptr<detail::level_set> level_set_of_places() const;
+
   std::shared_ptr<detail::level_list> self_;
 };
 

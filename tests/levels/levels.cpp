@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cairn/levels.hpp"
 
+#include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <limits>
 #include <string>
@@ -215,7 +217,10 @@ TEST_CASE("a copy comes with all that it is built on, and a merged checkpoint is
   at.how.every = hour;
   const bool merges = GENERATE(false, true);
   cairn::checkpointer_options options{.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}};
-  if (merges) options.chain.merge = cairn::merging{.every = 3, .to_whole = true};
+  if (merges) {
+    options.chain.merge = cairn::merging{.every = 3};
+    options.chain.anchor_every = 20;
+  }
   {
     auto run = at.run(options);
     for (std::uint64_t step = 1; step <= 6; ++step) CHECK(run.save(moved(step), {.step = step}).is_delta == (step > 1));
@@ -294,7 +299,11 @@ TEST_CASE("remove_after removes at all places, also what is being copied") {
   auto run = at.run({.when = cairn::policies::every_steps{1}});
   run.save(trained(1), {.step = 1});
   run.save(trained(2), {.step = 2});
-  CHECK(run.remove_after(1) == 1);
+  gated.entrance->close();
+  run.step(trained(3), {.step = 3}).save.wait();
+  gated.entrance->wait_for_arrival();  // its copy has begun
+  gated.entrance->open();
+  CHECK(run.remove_after(1) == 2);
   CHECK(steps_at(at.near) == steps{1});
   CHECK(steps_at(at.far) == steps{1});
   run.save(trained(2), {.step = 2});
@@ -475,4 +484,126 @@ TEST_CASE("killed at any call of a place, with its disk or without it, a run los
         break;
       }
     }
+}
+
+TEST_CASE("where near deltas are merged into a whole checkpoint, the far chain stays short, too") {
+  two_places at;
+  auto run = at.run({.keep_last = 1,
+                     .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}},
+                     .chain = {.merge = cairn::merging{.every = 3, .to_whole = true}}});
+  for (std::uint64_t step = 1; step <= 20; ++step) run.save(moved(step), {.step = step});
+  run.wait();
+  CHECK(steps_at(at.far).size() <= 5);
+  trainer state;
+  CHECK(cairn::load(at.far, state).links <= 5);
+  CHECK(state == moved(20));
+}
+
+TEST_CASE("a save gives the far place all links of the chain that it has lost") {
+  two_places at;
+  auto run = at.run({.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+  for (std::uint64_t step = 1; step <= 4; ++step) run.save(moved(step), {.step = step});
+  fs::remove_all(at.scratch.path("far/step-000000001"));  // as by a lifecycle rule
+  run.save(moved(5), {.step = 5});
+  trainer state;
+  cairn::load(at.far, state);
+  CHECK(state == moved(5));
+}
+
+TEST_CASE("a delta is built on what the first place has, not on what another one has") {
+  two_places at;
+  auto run = at.run({.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+  run.save(moved(1), {.step = 1});
+  run.save(moved(2), {.step = 2});
+  fs::remove_all(at.scratch.path("near/step-000000001"));
+  CHECK_FALSE(run.save(moved(3), {.step = 3}).is_delta);
+  trainer state;
+  cairn::load(at.near, state);
+  CHECK(state == moved(3));
+}
+
+TEST_CASE("an index that cannot be read does not stop the run where the checkpoint is whole elsewhere") {
+  two_places at;
+  {
+    auto run = at.run();
+    run.save(trained(1), {.step = 1, .loss = 0.5});
+    run.save(trained(2), {.step = 2, .loss = 0.25});
+    run.save(trained(3), {.step = 3, .loss = 9});
+  }
+  at.near = hooked_store{at.near, {.before_open = [](std::string_view name, std::string_view file) {
+                           if (name != "step-000000001" && file == "index.json")
+                             cairn::fail(errc::unreadable, {"a bad sector"});
+                         }}};
+  auto run = at.run();
+  trainer state;
+  CHECK(run.restore_best(state)->step == 2);
+  CHECK(state == trained(2));
+  CHECK(run.restore(state)->step == 3);
+  CHECK_NOTHROW(run.save(trained(4), {.step = 4}));
+}
+
+TEST_CASE("what was just copied stays at the far place, whatever else is there") {
+  two_places at;
+  {
+    auto run = at.run();
+    run.save(trained(10), {.step = 10});
+    run.save(trained(20), {.step = 20});
+  }
+  fs::remove_all(at.scratch.path("near"));
+  two_places::damage(at.scratch.path("far/step-000000020"));
+  {
+    auto run = at.run({.keep_last = 1});
+    trainer state;
+    CHECK(run.restore(state)->step == 10);
+    run.save(trained(11), {.step = 11});
+  }
+  fs::remove_all(at.scratch.path("near"));
+  trainer state;
+  CHECK(at.run().restore(state)->step == 11);
+  CHECK(state == trained(11));
+}
+
+TEST_CASE("a save is not limited in its rate, and its copy goes before an older one") {
+  two_places at;
+  at.how.max_bytes_per_second = 1;
+  auto run = at.run({.when = cairn::policies::every_steps{1}});
+  run.step(trained(1, 50'000), {.step = 1}).save.wait();
+  run.save(trained(2, 50'000), {.step = 2});
+  CHECK(steps_at(at.far).back() == 2);
+}
+
+TEST_CASE("a save in the trainer's thread takes the options of work in the background") {
+  two_places at;
+  CHECK_NOTHROW(at.run({.asynchronous = false, .on_destruction = cairn::when_destroyed::cancel}));
+}
+
+TEST_CASE("ranks that name other places are told so") {
+  const sample::scratch scratch;
+  const bool has_none = GENERATE(false, true);
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::any_store place = cairn::levels{scratch.path("near"), scratch.path(group.rank() == 0 ? "far" : "farther")};
+    if (has_none && group.rank() == 1) place = cairn::stores::directory(scratch.path("near"));
+    cairn::checkpointer run(place, quick(), group);
+    run.save(trained(1), {.step = 1});
+  });
+  CHECK_THAT(common(thrown), Catch::Matchers::ContainsSubstring("the ranks differ in the options"));
+}
+
+TEST_CASE("a signal at one rank ends the wait for the far place at all ranks") {
+  const sample::scratch scratch;
+  tests::gated_store gated{.inner = cairn::stores::directory(scratch.path("far"))};
+  gated.entrance->close();
+  std::atomic<int> stopped{0};
+  CHECK(at_each(2, [&](const cairn::groups::threads& group) {
+          auto options = quick();
+          if (group.rank() == 1) {
+            options.preempt = {SIGUSR2};
+            options.preempt_deadline = std::chrono::milliseconds(200);
+          }
+          cairn::checkpointer run(cairn::levels{scratch.path("near"), gated}, options, group);
+          if (group.rank() == 1) std::raise(SIGUSR2);
+          for (std::uint64_t step = 1; !run.step(trained(step), {.step = step}).stop; ++step) {
+          }
+          if (++stopped == 2) gated.entrance->open();
+        }) == std::vector<std::string>(2));
 }

@@ -6,6 +6,7 @@
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/reader.hpp"
+#include "cairn/store/level_set.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/memory.hpp"
 
@@ -153,7 +154,7 @@ class encode_source final : public save_source {
   [[nodiscard]] bool begin_delta(bool is_leader) const {
     if (base_ == nullptr || !codecs_.use_parent() || !base_->can_extend(job_.info.step, job_.chain)) return false;
     std::string fault;
-    if (is_leader && !has_whole_chain(store_, *base_->parent()))
+    if (is_leader && !has_whole_chain(first_place(store_), *base_->parent()))
       fault = base_->parent()->name + " is not there any more";
     else if (!base_->has_references())
       fault = read_references();
@@ -166,7 +167,7 @@ class encode_source final : public save_source {
   [[nodiscard]] std::string read_references() const {
     try {
       const auto& leaves = job_.what.leaves;
-      const chain_reader reader(store_, base_->parent()->name, job_.codecs);
+      const chain_reader reader(first_place(store_), base_->parent()->name, job_.codecs);
       if (checkpoint_id(reader.newest().index) != base_->parent()->id)
         return base_->parent()->name + " has been replaced";
       std::vector<piece> all;

@@ -47,8 +47,10 @@ class level_copier {
   level_copier(level_list& all, std::size_t number, const checkpointer_options& options, observer on_event)
       : all_(all), number_(number), options_(options), on_event_(std::move(on_event)) {
     stats_.place = place().location();
-    removes_.prune_at(all_, number_);
-    thread_ = start_thread([this] { run(); });
+    removes_.prune_at(all_, number_, [this] {
+      auto name = copying();
+      return name ? std::set{std::move(*name)} : std::set<std::string>();
+    });
   }
   level_copier(const level_copier&) = delete;
   level_copier& operator=(const level_copier&) = delete;
@@ -59,9 +61,10 @@ class level_copier {
       limiter_.cancel();
     }
     changed_.notify_all();
-    thread_.join();
+    if (thread_.joinable()) thread_.join();
   }
 
+  /// By one thread at a time. The first call starts the thread of the copier.
   void published(const std::string& name) {
     bool lags = false;
     {
@@ -106,13 +109,19 @@ class level_copier {
     }
     return !is_due();
   }
-  /// The checkpoint is being removed: it is not copied any more.
+  /// The checkpoint is being removed: it is not copied any more. Ends the copy that is being made.
   void forget(const std::string& name) {
     mutex_lock lock(mutex_);
-    if (waiting_ && waiting_->name == name) waiting_.reset();
+    if (waiting_ && waiting_->name == name) {
+      copied_ = std::max(copied_, waiting_->number);
+      waiting_.reset();
+    }
     if (copying_ && copying_->name == name) copying_->is_forgotten = true;
     if (copying_) limiter_.cancel();
+    ++holds_;
     while (copying_) lock.wait(changed_);
+    --holds_;
+    changed_.notify_all();
   }
   [[nodiscard]] level_stats stats() const {
     const mutex_lock lock(mutex_);
@@ -129,10 +138,19 @@ class level_copier {
 
   [[nodiscard]] any_store& place() { return all_.place(number_); }
 
-  void emit(event what, const std::string& name) {
-    what.checkpoint = stats_.place + "/" + name;
-    what.step = parse_checkpoint_name(name).value_or(0);
-    notify(on_event_, what);
+  void emit(event what, const std::string& name) noexcept {
+    try {
+      what.checkpoint = stats_.place + "/" + name;
+      what.step = parse_checkpoint_name(name).value_or(0);
+      notify(on_event_, what);
+    } catch (...) {  // no memory
+    }
+  }
+  void emit_failure(const error& cause, const std::string& name) noexcept {
+    try {
+      emit({.what = event::kind::failed, .message = std::string(cause.sentence()), .code = cause.code()}, name);
+    } catch (...) {  // no memory
+    }
   }
 
   void run() {
@@ -149,8 +167,7 @@ class level_copier {
       if (!failure)
         emit({.what = event::kind::promoted, .bytes = bytes, .total = bytes, .seconds = watch.seconds()}, next->name);
       else if (failure->code() != errc::cancelled)
-        emit({.what = event::kind::failed, .message = std::string(failure->sentence()), .code = failure->code()},
-             next->name);
+        emit_failure(*failure, next->name);
       ended(*next, bytes, watch.seconds(), failure);
     }
   }
@@ -159,13 +176,15 @@ class level_copier {
   [[nodiscard]] bool is_due() const CAIRN_REQUIRES(mutex_) { return copying_ || (waiting_ && clock::now() >= due()); }
   /// When the publication that waits is to be copied.
   [[nodiscard]] clock::time_point due() const CAIRN_REQUIRES(mutex_) {
-    return waiting_->number <= wanted_ ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at_);
+    const bool is_wanted = waiting_->number <= wanted_;
+    if (waiting_->number == tried_) return retry_at_;
+    return is_wanted ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at_);
   }
   /// Waits for the next publication to copy; nothing at the end.
   [[nodiscard]] std::optional<publication> next_copy() {
     mutex_lock lock(mutex_);
-    while (!ends_ && (!waiting_ || clock::now() < due())) {
-      if (waiting_)
+    while (!ends_ && (!waiting_ || holds_ > 0 || clock::now() < due())) {
+      if (waiting_ && holds_ == 0)
         lock.wait_until(changed_, due());
       else
         lock.wait(changed_);
@@ -185,6 +204,7 @@ class level_copier {
       const mutex_lock lock(mutex_);
       const bool is_forgotten = copying_->is_forgotten;
       copying_.reset();
+      if (is_forgotten) copied_ = std::max(copied_, of.number);
       if (!failure) {
         copied_ = of.number;
         retry_at_ = {};
@@ -192,8 +212,9 @@ class level_copier {
         ++stats_.copies;
         stats_.bytes += bytes;
         stats_.seconds += seconds;
-        stats_.last_seconds = seconds;
+        stats_.last_seconds = seconds - limiter_.held_back();
       } else {
+        next_ = {};
         if (!waiting_ && !is_forgotten) waiting_ = of;
         if (failure->code() != errc::cancelled) {
           ++stats_.failed;
@@ -201,6 +222,7 @@ class level_copier {
           constexpr double least = 1, most = retry_delay::longest;
           pause_ = std::clamp(std::max(seconds, 2 * pause_), least, most);
           retry_at_ = after(pause_);
+          tried_ = of.number;
           if (of.number <= wanted_) {
             failure_ = failure;
             failed_ = of.number;
@@ -214,18 +236,32 @@ class level_copier {
 
   /// Copies a checkpoint and what it is built on, where the place does not have it. Returns the bytes that were copied.
   std::uint64_t copy(const std::string& name) {
+    constexpr int most = 5;
+    for (int tries = 1;; ++tries) {
+      try {
+        return copy_chain(name);
+      } catch (const error& cause) {  // what it was built on has been merged and removed
+        if (cause.code() != errc::not_found || tries == most) throw;
+      }
+    }
+  }
+  std::uint64_t copy_chain(const std::string& name) {
     auto& from = all_.place(0);
     std::atomic<std::uint64_t> bytes{0};
     const auto copied = [&](std::uint64_t more) { limiter_.wait_until_allowed(bytes += more); };
     auto names = place().list();
     std::vector<std::string> missing;
+    bool has_newer = false;  // of those below it only the names are compared
     for (std::optional<std::string> next = name; next;)
       next = with_newest(from, *next, [&](const auto& there) -> std::optional<std::string> {
         limiter_.check();
         const auto text = index_text(*there);
         const auto index = parse_index(text, there->location(), index_part::metadata);
-        if (std::ranges::find(names, *next) != names.end() && has(*next, text, index)) return std::nullopt;
-        missing.push_back(*next);
+        const bool is_named = std::ranges::find(names, *next) != names.end();
+        if (!is_named || !(has_newer || has(*next, text, index)))
+          missing.push_back(*next);
+        else
+          has_newer = true;
         return index.parent ? std::optional(index.parent->name) : std::nullopt;
       });
     all_.set_names(number_, std::move(names));
@@ -240,16 +276,17 @@ class level_copier {
     return bytes;
   }
 
-  /// Whether the place has a checkpoint with this index, or what restores the same: the deltas of a merged one.
+  /// Whether the place has a checkpoint with this index, or a delta that restores the same as this merged delta.
   [[nodiscard]] bool has(const std::string& name, const std::string& text, const checkpoint_index& index) {
     try {
       const auto there = place().open(name);
       const auto copy = index_text(*there);
       if (copy == text) return true;
       const auto found = parse_index(copy, there->location(), index_part::metadata);
-      return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards;
+      return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards &&
+             found.parent.has_value() == index.parent.has_value();
     } catch (const error& cause) {
-      if (cause.code() != errc::corrupt && cause.code() != errc::not_found) throw;
+      if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
       return false;
     }
   }
@@ -270,12 +307,14 @@ class level_copier {
   std::uint64_t wanted_ CAIRN_GUARDED_BY(mutex_) = 0;     // up to which `complete` wants all copied at once
   std::uint64_t failed_ CAIRN_GUARDED_BY(mutex_) = 0;     // of a wanted one that could not be copied, for `failure_`
   std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
+  std::uint64_t tried_ CAIRN_GUARDED_BY(mutex_) = 0;       // of the last one that could not be copied
+  unsigned holds_ CAIRN_GUARDED_BY(mutex_) = 0;            // calls of `forget` during which no copy begins
   bool lags_ CAIRN_GUARDED_BY(mutex_) = false;             // reported of this copy
   clock::time_point next_ CAIRN_GUARDED_BY(mutex_){};      // no copy before, unless it is wanted
   clock::time_point retry_at_ CAIRN_GUARDED_BY(mutex_){};  // the same, after one that failed
   double pause_ CAIRN_GUARDED_BY(mutex_) = 0;              // seconds, after that
   level_stats stats_;                                      // `place` never changes; the others are guarded by mutex_
-  std::thread thread_;
+  std::thread thread_;                                     // for `published` and the destructor
 };
 
 /// To all places but the first.
@@ -284,11 +323,8 @@ class all_copies final : public level_copies {
   all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, const observer& on_event)
       : all_(all) {
     for (std::size_t i = 1; i < all->size(); ++i)
-      copiers_.push_back(std::make_unique<level_copier>(*all, i, options, on_event));
-    for (const auto& each : copiers_) all_->add(each.get());
-  }
-  ~all_copies() override {
-    for (const auto& each : copiers_) all_->remove(each.get());
+      copiers_.push_back(std::make_shared<level_copier>(*all, i, options, on_event));
+    all_->set_copiers({copiers_.begin(), copiers_.end()});
   }
 
   void published(const std::string& name) override {
@@ -318,7 +354,7 @@ class all_copies final : public level_copies {
 
  private:
   std::shared_ptr<level_list> all_;
-  std::vector<std::unique_ptr<level_copier>> copiers_;
+  std::vector<std::shared_ptr<level_copier>> copiers_;
 };
 
 }  // namespace cairn::inline v0_1::detail

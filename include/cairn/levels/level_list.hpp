@@ -3,8 +3,9 @@
 //
 // Each checkpoint says when its run began (run_began). A run begins later than all runs whose checkpoints it has seen.
 // So where two machines have gone on from one checkpoint, which only happens when one was taken for lost, the later run
-// is the one that counts: checkpoints of earlier runs from its first step on are abandoned. They are never listed, and
-// the next run that locks the places removes them.
+// is the one that counts: checkpoints of earlier runs from its first step on, at the same place or a nearer one, are
+// abandoned. They are not listed, and each place removes them after the next run has saved there. A checkpoint that does
+// not say it, as of a run in one place, is taken for one of the run of the checkpoint before it at its place.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,7 +39,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
  public:
   explicit level_list(std::vector<level> places) : levels_(std::move(places)) { check(); }
 
-  [[nodiscard]] std::size_t size() const noexcept { return levels_.size(); }
+  [[nodiscard]] std::size_t size() const override { return levels_.size(); }
   [[nodiscard]] any_store& place(std::size_t number) override { return levels_[number].place; }
   [[nodiscard]] const any_store& place(std::size_t number) const { return levels_[number].place; }
   [[nodiscard]] const level_options& options(std::size_t number) const { return levels_[number].options; }
@@ -53,11 +53,11 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   [[nodiscard]] std::unique_ptr<level_copies> start(const checkpointer_options& options,
                                                     std::function<void(const event&)> on_event) override;
 
-  /// The longest of all places.
+  /// The sum of all places, which are locked one after the other.
   [[nodiscard]] std::chrono::milliseconds lease() const {
-    std::chrono::milliseconds longest{};
-    for (const auto& each : levels_) longest = std::max(longest, each.place.lease());
-    return longest;
+    std::chrono::milliseconds sum{};
+    for (const auto& each : levels_) sum += each.place.lease();
+    return sum;
   }
 
   /// Locks all places, and looks at what is there.
@@ -86,29 +86,30 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     return numbers;
   }
   [[nodiscard]] std::vector<std::string> abandoned(std::size_t number) const override {
+    const auto there = number == 0 ? levels_[0].place.list() : std::vector<std::string>();
     std::vector<std::string> names;
     {
       const mutex_lock lock(mutex_);
-      for (const auto& [place, name] : abandoned_)
-        if (place == number) names.push_back(name);
+      const auto& all = number == 0 ? there : known_[number];
+      for (const auto& name : all)
+        if (abandoned_.contains({number, name})) names.push_back(name);
     }
     sort_items(names, [](const auto& a, const auto& b) { return checkpoint_before(b, a); });
     return names;
   }
+  void remove_abandoned() override;
 
+  /// From the nearest place that has it.
   [[nodiscard]] std::shared_ptr<const stores::publication> open(const std::string& name) const {
-    if (!is_locked()) {  // the others may have it
-      for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
-        try {
-          return levels_[i].place.open(name);
-        } catch (const error& cause) {
-          if (cause.code() != errc::not_found) throw;
-        }
+    if (!is_surveyed()) survey(false);
+    for (const auto number : having(name)) {
+      try {
+        return levels_[number].place.open(name);
+      } catch (const error& cause) {
+        if (cause.code() != errc::not_found) throw;
       }
-      return levels_.back().place.open(name);
     }
-    const auto numbers = having(name);
-    return levels_[numbers.empty() ? 0 : numbers.front()].place.open(name);
+    fail(errc::not_found, {"there is no checkpoint ", levels_[0].place.location(), "/", name});
   }
   /// From all places, the farthest first: what is left after a crash is nearer. errc::not_found if no place has it.
   void remove(const std::string& name);
@@ -116,9 +117,6 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   /// What a copier finds at its place, of which the run has the lock.
   void set_names(std::size_t number, std::vector<std::string> names) {
     const mutex_lock lock(mutex_);
-    for (auto at = abandoned_.begin(); at != abandoned_.end();)
-      at = at->first == number && std::ranges::find(names, at->second) == names.end() ? abandoned_.erase(at)
-                                                                                      : std::next(at);
     known_[number] = std::move(names);
   }
   /// The run has published the checkpoint at that place.
@@ -126,15 +124,24 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     const mutex_lock lock(mutex_);
     abandoned_.erase({number, name});
     auto& names = known_[number];
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    if (number != 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  void add(level_copier* copier) {
+  void removed(std::size_t number, const std::string& name) {
     const mutex_lock lock(mutex_);
-    copiers_.insert(copier);
+    abandoned_.erase({number, name});
+    std::erase(known_[number], name);
   }
-  void remove(level_copier* copier) {
+  /// The copiers of the run that has the lock.
+  void set_copiers(std::vector<std::weak_ptr<level_copier>> all) {
     const mutex_lock lock(mutex_);
-    copiers_.erase(copier);
+    copiers_ = std::move(all);
+  }
+  [[nodiscard]] std::vector<std::shared_ptr<level_copier>> copiers() const {
+    std::vector<std::shared_ptr<level_copier>> all;
+    const mutex_lock lock(mutex_);
+    for (const auto& each : copiers_)
+      if (auto one = each.lock()) all.push_back(std::move(one));
+    return all;
   }
 
  private:
@@ -154,8 +161,8 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   struct found {
     std::size_t place;
     std::string name;
-    std::optional<std::uint64_t> step;
-    double began;  // infinite where the index is damaged: it does not count, and is not abandoned
+    std::uint64_t step;
+    std::optional<double> began;  // none: it does not say, or its index is damaged
   };
 
   void check() const {
@@ -183,6 +190,10 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     const mutex_lock lock(mutex_);
     return is_locked_;
   }
+  [[nodiscard]] bool is_surveyed() const {
+    const mutex_lock lock(mutex_);
+    return !known_.empty();
+  }
   void unlocked() {
     const mutex_lock lock(mutex_);
     is_locked_ = false;
@@ -199,37 +210,49 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     return left;
   }
 
-  [[nodiscard]] static double began_of(const any_store& place, const std::string& name) {
+  [[nodiscard]] static std::optional<double> began_of(const any_store& place, const std::string& name) {
     try {
       const auto notes = read_index(*place.open(name), index_part::metadata).info.notes;
       const auto at = notes.find(std::string(run_began));
-      return at == notes.end() || at->second.size() != 1 || !is_finite(at->second[0]) ? 0 : at->second[0];
+      if (at != notes.end() && at->second.size() == 1 && is_finite(at->second[0])) return at->second[0];
     } catch (const error& cause) {
-      if (cause.code() != errc::corrupt && cause.code() != errc::not_found) throw;
-      return infinite();
+      if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
     }
+    return std::nullopt;
   }
 
-  /// Lists all places, and finds out what is abandoned.
+  /// Lists all places, and finds out what is abandoned. Without the lock, it gives way to one who has it.
   void survey(bool locks) const {
-    std::vector<found> all;
+    std::vector<std::vector<found>> all(levels_.size());
     std::map<std::size_t, std::vector<std::string>> known;
     for (std::size_t i = 0; i < levels_.size(); ++i) {
-      known[i] = levels_[i].place.list();
+      known[i] = levels_[i].place.list();  // by step
       for (const auto& name : known[i])
         if (const auto step = parse_checkpoint_name(name))
-          all.push_back({i, name, step, began_of(levels_[i].place, name)});
+          all[i].push_back({i, name, *step, began_of(levels_[i].place, name)});
     }
-    sort_items(all, [](const found& a, const found& b) { return a.step < b.step; });
+    double latest = 0;
     std::set<std::pair<std::size_t, std::string>> abandoned;
-    double latest = 0;  // beginning of a run with a checkpoint of this step or an earlier one
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (std::size_t j = i; j < all.size() && all[j].step == all[i].step; ++j)
-        if (all[j].began != infinite()) latest = std::max(latest, all[j].began);
-      if (all[i].began < latest) abandoned.insert({all[i].place, all[i].name});
+    std::vector<found> here;  // of this place and all farther ones, by step
+    for (std::size_t i = levels_.size(); i-- > 0;) {
+      double before = 0;
+      for (auto& each : all[i]) {
+        before = each.began.value_or(before);
+        each.began = before;
+        latest = std::max(latest, before);
+      }
+      here.insert(here.end(), all[i].begin(), all[i].end());
+      sort_items(here, [](const found& a, const found& b) { return a.step < b.step; });
+      double until = 0;  // latest beginning of a run that has this step or an earlier one
+      for (std::size_t at = 0, next = 0; at < here.size(); ++at) {
+        for (; next < here.size() && here[next].step == here[at].step; ++next)
+          until = std::max(until, *here[next].began);
+        if (here[at].place == i && *here[at].began < until) abandoned.insert({i, here[at].name});
+      }
     }
     const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const mutex_lock lock(mutex_);
+    if (!locks && is_locked_) return;
     known_ = std::move(known);
     abandoned_ = std::move(abandoned);
     began_ = std::max(now, std::nextafter(latest, infinite()));
@@ -242,7 +265,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   mutable std::map<std::size_t, std::vector<std::string>> known_ CAIRN_GUARDED_BY(mutex_);  // by place
   mutable std::set<std::pair<std::size_t, std::string>> abandoned_ CAIRN_GUARDED_BY(mutex_);
   mutable double began_ CAIRN_GUARDED_BY(mutex_) = 0;
-  std::set<level_copier*> copiers_ CAIRN_GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<level_copier>> copiers_ CAIRN_GUARDED_BY(mutex_);
 };
 
 }  // namespace cairn::inline v0_1::detail

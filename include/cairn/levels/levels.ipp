@@ -17,23 +17,26 @@ std::unique_ptr<level_copies> level_list::start(const checkpointer_options& opti
 }
 
 void level_list::remove(const std::string& name) {
-  std::set<level_copier*> copiers;
-  {
-    const mutex_lock lock(mutex_);
-    copiers = copiers_;
-  }
-  for (auto* const each : copiers) each->forget(name);
-  const auto numbers = having(name);
-  if (numbers.empty()) fail(errc::not_found, {"there is no checkpoint ", place(0).location(), "/", name});
-  for (std::size_t i = numbers.size(); i-- > 0;) {
+  for (const auto& each : copiers()) each->forget(name);
+  bool was_there = false;
+  for (std::size_t i = size(); i-- > 0;) {
     try {
-      place(numbers[i]).remove(name);
+      place(i).remove(name);
+      was_there = true;
     } catch (const error& cause) {
       if (cause.code() != errc::not_found) throw;
     }
-    const mutex_lock lock(mutex_);
-    std::erase(known_[numbers[i]], name);
+    removed(i, name);
   }
+  if (!was_there) fail(errc::not_found, {"there is no checkpoint ", place(0).location(), "/", name});
+}
+
+void level_list::remove_abandoned() {
+  for (std::size_t i = size(); i-- > 0;)
+    for (const auto& name : abandoned(i)) {
+      place(i).remove(name);
+      removed(i, name);
+    }
 }
 
 }  // namespace detail
@@ -54,6 +57,6 @@ std::shared_ptr<const stores::publication> levels::open(std::string_view name) c
   return self_->open(std::string(name));
 }
 void levels::remove(std::string_view name) { self_->remove(std::string(name)); }
-std::shared_ptr<detail::level_set> levels::set() const { return self_; }
+std::shared_ptr<detail::level_set> levels::level_set_of_places() const { return self_; }
 
 }  // namespace cairn::inline v0_1

@@ -52,7 +52,8 @@ class checkpoint_list {
   void prune_at(level_set& levels, std::size_t place, std::function<std::set<std::string>()> copying = {}) {
     pruned_ = levels.place(place);
     if (const auto last = levels.keep_last(place)) rules_.keep_last = last;
-    abandoned_ = [&levels, place] { return levels.abandoned(place); };
+    levels_ = &levels;
+    place_ = place;
     copying_ = std::move(copying);
   }
 
@@ -158,14 +159,16 @@ class checkpoint_list {
   }
 
   /// What no rule keeps. errc::io: an index cannot be read; errc::unsupported: one is of another format version.
-  [[nodiscard]] std::vector<removal> retention_plan() { return plan_retention(entries(pruned_.list()), rules_); }
+  [[nodiscard]] std::vector<removal> retention_plan() {
+    return plan_retention(entries(names_to_prune(), pruned_), rules_);
+  }
 
   /// Removes what no rule keeps; returns the number of removed checkpoints. Reports what cannot be removed as an event.
   std::uint64_t prune() noexcept {
     try {
       const auto count = remove_abandoned();
       if (!rules_.any()) return count;
-      const auto all = entries(pruned_.list());
+      const auto all = entries(names_to_prune(), pruned_);
       const auto plan = plan_retention(all, rules_);
       report_missing_metric(all);
       return count + remove(plan, pruned_).count;
@@ -182,8 +185,9 @@ class checkpoint_list {
   /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid,
   /// before anything is removed, if one that stays needs one of them.
   std::uint64_t remove_later(std::optional<std::uint64_t> step) {
+    if (levels_ != nullptr) levels_->remove_abandoned();  // else they could count when the others have gone
     const auto names = store_.list();
-    const auto all = entries(names);
+    const auto all = entries(names, store_);
     std::vector<removal> plan;
     const auto why = step ? " is later than step " + std::to_string(*step) : std::string(" is of an earlier run");
     std::set<std::string_view> going;
@@ -219,34 +223,42 @@ class checkpoint_list {
   void emit(const event& what) const { notify(on_event_, what); }
   /// Removes what is left at the place of runs from which another machine has continued. Returns their number.
   std::uint64_t remove_abandoned() {
-    if (!abandoned_) return 0;
-    const auto names = abandoned_();
+    if (levels_ == nullptr) return 0;
     std::vector<removal> plan;
-    for (const auto& each : entries(names))
+    for (const auto& each : entries(levels_->abandoned(place_), pruned_))
       plan.push_back({each.name, each.name + " is of a run that another machine has continued from an earlier step"});
     return remove(plan, pruned_).count;
+  }
+  /// What is there, and does not belong to such a run.
+  [[nodiscard]] std::vector<std::string> names_to_prune() const {
+    auto names = pruned_.list();
+    if (levels_ == nullptr) return names;
+    const auto abandoned = levels_->abandoned(place_);
+    std::erase_if(names, [&](const auto& name) { return std::ranges::find(abandoned, name) != abandoned.end(); });
+    return names;
   }
   /// The checkpoints `all` as retention sees them: its rules apply to those that are named by step; the others are
   /// listed for what they need. Throws errc::io if an index cannot be read, and errc::unsupported for one of another
   /// format version, whose dependencies are not known.
-  [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all) {
+  [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all, const any_store& in) {
     std::vector<retained_entry> entries;
     const auto copying = copying_ ? copying_() : std::set<std::string>();
     for (const auto& name : all) {
       const auto step = parse_checkpoint_name(name);
       if (!step) known_.erase(name);  // others may replace it at any time
-      auto& entry = entries.emplace_back(known(name, step).entry);
+      auto& entry = entries.emplace_back(known(name, step, in).entry);
       entry.pinned = step && (options_.pinned.contains(*step) || copying.contains(name));
       entry.is_usable = step && entry.is_usable && !unusable_.contains(name);
     }
     return entries;
   }
   /// The retention entry of a checkpoint: read from its index, unless this process saved it.
-  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step) {
+  [[nodiscard]] const known_checkpoint& known(const std::string& name, std::optional<std::uint64_t> step,
+                                              const any_store& in) {
     if (const auto at = known_.find(name); at != known_.end()) return at->second;
     known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
     try {
-      auto index = read_index(*store_.open(name), index_part::metadata);
+      auto index = read_index(*in.open(name), index_part::metadata);
       made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
       made.entry.metrics = std::move(index.info.metrics);
       if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));
@@ -307,7 +319,8 @@ class checkpoint_list {
   const observer& on_event_;
   any_store pruned_;  // where retention removes
   retention_rules rules_;
-  std::function<std::vector<std::string>()> abandoned_{};
+  level_set* levels_ = nullptr;
+  std::size_t place_ = 0;  // of these
   std::function<std::set<std::string>()> copying_{};
   std::optional<std::uint64_t> newest_step_;  // none: not known
   std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last

@@ -10,7 +10,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -81,6 +80,19 @@ class history {
     own_store();
     checkpoints_.make_way(job.info.step);
     if (levels_) job.info.notes[std::string(run_began)] = {levels_->began()};
+  }
+  /// Has the published checkpoint copied to the other places. What fails here is an event.
+  void copy_published(const std::string& name) noexcept {
+    if (!copies_) return;
+    try {
+      copies_->published(name);
+    } catch (...) {
+      const auto cause = as_error(std::current_exception(), {"the copies to other places"});
+      try {
+        emit(failure_event(store_.location() + "/" + name, parse_checkpoint_name(name).value_or(0), cause));
+      } catch (...) {  // no memory
+      }
+    }
   }
   /// To other places. Null without them, and at all ranks but the leader. Any thread.
   [[nodiscard]] level_copies* copies() const noexcept { return copies_.get(); }
@@ -206,7 +218,7 @@ class history {
     const auto all = checkpoints_.names();
     for (const auto& name : all) {
       try {
-        const auto metrics = read_index(*store_.open(name), index_part::metadata).info.metrics;
+        const auto metrics = metrics_of(name);
         const auto at = metrics.find(metric);
         if (at == metrics.end() || !is_finite(at->second)) continue;
         const double sign = !order ? 0 : order->lower_is_better ? 1 : -1;
@@ -225,6 +237,17 @@ class history {
     });
     for (auto& [value, name] : found) names.push_back(std::move(name));
     return names;
+  }
+  /// Of the nearest place where the index of the checkpoint can be read.
+  [[nodiscard]] std::map<std::string, double> metrics_of(const std::string& name) const {
+    for (const auto place : levels_ ? levels_->having(name) : std::vector<std::size_t>()) {
+      try {
+        return read_index(*levels_->place(place).open(name), index_part::metadata).info.metrics;
+      } catch (const error& cause) {
+        if (!is_of_checkpoint(cause.code())) throw;
+      }
+    }
+    return read_index(*store_.open(name), index_part::metadata).info.metrics;
   }
   /// Excludes other processes, which may have saved until now.
   void own_store() {

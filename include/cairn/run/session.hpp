@@ -252,6 +252,7 @@ class session {
   void cancel_work(const std::string& why);
   void end_work() noexcept;
   [[nodiscard]] bool complete_copies(double seconds);
+  void complete_copies_before(double seconds, std::uint64_t step);
   void wait_for_background() noexcept;
   void report_hang() noexcept;
 
@@ -283,6 +284,8 @@ class session {
   std::optional<std::uint64_t> preempted_step_;
   restored_losses earlier_losses_;               // what restores have lost, by path in the state
   int exceptions_ = std::uncaught_exceptions();  // in flight when this was made
+  run_record record_;                            // any thread
+  rate_limiter limiter_;                         // any thread
   // The work.
   staging staging_;
   history history_;
@@ -299,9 +302,7 @@ class session {
   // Any thread.
   std::atomic<bool> is_stopping_{false};  // some rank has received a signal, or the job ends soon: known to all
   std::atomic<bool> may_merge_{true};     // false: the checkpointer is being destroyed, and cancels what is running
-  run_record record_;
-  rate_limiter limiter_;
-  background_thread background_;  // declared last: it joins before anything that it uses is destroyed
+  background_thread background_;          // declared last: it joins before anything that it uses is destroyed
 };
 
 }  // namespace cairn::inline v0_1::detail

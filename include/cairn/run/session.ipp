@@ -15,7 +15,7 @@
 namespace cairn::inline v0_1::detail {
 
 /// Throws errc::invalid for options that are out of range or would do nothing.
-inline void check_options(const checkpointer_options& options) {
+inline void check_options(const checkpointer_options& options, bool copies) {
   constexpr std::uint64_t least_staging_bytes = std::uint64_t{1} << 20U;
   const auto invalid = [](std::string_view option, const std::string& why) { fail(errc::invalid, {option, " ", why}); };
   if (options.max_staging_bytes && *options.max_staging_bytes < least_staging_bytes)
@@ -63,7 +63,7 @@ inline void check_options(const checkpointer_options& options) {
   check_unused(options.copy_threads == defaults.copy_threads, "copy_threads");
   check_unused(!options.max_staging_bytes, "max_staging_bytes");
   check_unused(!options.max_bytes_per_second, "max_bytes_per_second");
-  if (options.chain.merge) return;  // merges run in the background in any case
+  if (options.chain.merge || copies) return;  // which run in the background in any case
   check_unused(options.cores.empty(), "cores");
   check_unused(options.background_threads == defaults.background_threads, "background_threads");
   check_unused(options.on_destruction == defaults.on_destruction, "on_destruction");
@@ -74,7 +74,10 @@ inline void check_options(const checkpointer_options& options) {
 inline std::string common_options(const any_store& store, const checkpointer_options& options) {
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   const auto count = [](const auto& value) { return value ? std::to_string(*value) : "none"; };
-  std::string text = "place " + store.location() + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
+  std::string places = store.location();
+  if (const auto levels = store.levels())
+    for (std::size_t i = 1; i < levels->size(); ++i) places += " and " + levels->place(i).location();
+  std::string text = "place " + places + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
                      number(options.on_busy) + ", on_destruction " + number(options.on_destruction) + ", on_failure " +
                      number(options.on_failure) + ", on_older_step " + number(options.on_older_step) +
                      ", replica_check " + number(options.replica_check) + ", chain.anchor_every " +
@@ -92,15 +95,15 @@ session::session(any_store store, checkpointer_options options, std::optional<an
     : options_(std::move(options)),
       ranks_(ranks ? team(std::move(*ranks), options_.rank_timeout) : team()),
       policy_(options_.when, store.location()),
+      record_(options_.on_event),
       staging_([this](const leaf& whole, std::size_t bytes) { return room_to_encode(whole, bytes, options_.codecs); }),
       history_(std::move(store), options_, ranks_,
                [this](const event& what) {
                  if (what.what == event::kind::pruned) record_.count([](save_stats& all) { ++all.pruned; });
                  record_.emit(what);
                }),
-      record_(options_.on_event),
       background_(options_.cores) {
-  check_options(options_);
+  check_options(options_, this->store().levels() != nullptr);
   if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.rank_timeout <= this->store().lease())
     fail(errc::invalid, {"rank_timeout is not above the lease of ", this->store().location(),
@@ -423,8 +426,11 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
                 .step = now.step,
                 .seconds = left,
                 .message = reason_to_stop(static_cast<int>(last.most.signal))});
-  const auto plan = ranks_.from_leader(
-      [&] { return plan_preempt(left - seconds_of_copies(), bytes_of(describe(state).leaves), record_.newest()); });
+  const auto plan = ranks_.from_leader([&] {
+    auto planned = plan_preempt(left, bytes_of(describe(state).leaves), record_.newest());
+    planned.grace_seconds = std::max(planned.grace_seconds - seconds_of_copies(), 0.0);
+    return planned;
+  });
   limiter_.remove_limit();
   try {
     run_rounds("step " + std::to_string(now.step), plan.grace_seconds);
@@ -442,13 +448,7 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
   }
   const auto earlier = kept_failure_;
   auto result = save_now(std::move(save), stall);
-  try {
-    const double for_copies = ranks_.from_leader([&] { return std::max(seconds_to_stop(), 0.0); });
-    if (!complete_copies(for_copies))
-      record_.emit(history_.about(event::kind::failed, now.step, "not all places have this checkpoint in time"));
-  } catch (...) {  // an event has reported it
-    if (ranks_.is_broken()) throw;
-  }
+  complete_copies_before(left - stall.seconds(), now.step);
   learn();
   kept_failure_ = earlier;
   preempted_step_ = now.step;

@@ -119,7 +119,7 @@ void session::publish(work& all, std::span<const std::string> records) {
   all.made = all.part->publish();
   note_published(all);
   all.announcement = ranks_.is_alone() ? "1" : to_json(*all.made);  // "1": any text that is not empty
-  if (auto* const copies = history_.copies(); copies && !all.is_merge()) copies->published(all.job->name);
+  if (!all.is_merge()) history_.copy_published(all.job->name);
   std::ignore = history_.checkpoints().prune();
 }
 
@@ -250,10 +250,26 @@ bool session::complete_copies(double seconds) {
   constexpr double longest = 1;  // no rank waits for the others for longer
   const stopwatch waited;
   while (true) {
-    const double left = std::max(seconds - waited.seconds(), 0.0);
+    const double left = ranks_.from_leader([&] { return std::max(seconds - waited.seconds(), 0.0); });
     if (ranks_.from_leader([&] { return history_.copies()->complete(std::min(left, longest)); })) return true;
-    if (ranks_.from_leader([&] { return left == 0; })) return false;
+    if (left == 0) return false;
   }
+}
+
+/// The same, after a signal: tries again until the time is over, and then reports that.
+void session::complete_copies_before(double seconds, std::uint64_t step) {
+  const stopwatch waited;
+  while (true) {
+    try {
+      if (complete_copies(ranks_.from_leader([&] { return std::max(seconds - waited.seconds(), 0.0); }))) return;
+      break;
+    } catch (...) {  // an event has reported it
+      if (ranks_.is_broken()) throw;
+      if (ranks_.from_leader([&] { return waited.seconds() >= seconds; })) break;
+    }
+  }
+  if (ranks_.is_leader())
+    record_.emit(history_.about(event::kind::failed, step, "not all places have this checkpoint in time"));
 }
 
 /// Waits for the background thread, and reports a hang.

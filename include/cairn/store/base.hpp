@@ -261,8 +261,8 @@ class any_store {
         return {};
     }
     std::shared_ptr<detail::level_set> levels() const override {
-      if constexpr (requires(std::shared_ptr<detail::level_set>& all) { all = held.set(); })
-        return held.set();
+      if constexpr (requires { held.level_set_of_places(); })
+        return held.level_set_of_places();
       else
         return nullptr;
     }

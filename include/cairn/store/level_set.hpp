@@ -38,11 +38,14 @@ class level_copies {
 class level_set {
  public:
   virtual ~level_set() = default;
+  [[nodiscard]] virtual std::size_t size() const = 0;
   [[nodiscard]] virtual any_store& place(std::size_t number) = 0;
   /// The numbers of the places that have the checkpoint, ascending.
   [[nodiscard]] virtual std::vector<std::size_t> having(const std::string& name) const = 0;
   /// What is left at a place of runs from which another machine has continued, the newest first.
   [[nodiscard]] virtual std::vector<std::string> abandoned(std::size_t place) const = 0;
+  /// Removes that from all places.
+  virtual void remove_abandoned() = 0;
   /// When the run began that has the lock, in seconds since 1970: later than that of all checkpoints there.
   [[nodiscard]] virtual double began() const = 0;
   /// The copies of the run that has the lock. `options` and the set outlive them. These types are of options.hpp,
@@ -52,5 +55,11 @@ class level_set {
   /// How many checkpoints are kept at a place, if it has a rule of its own.
   [[nodiscard]] virtual std::optional<std::size_t> keep_last(std::size_t place) const = 0;
 };
+
+/// The first place of several, or the store itself.
+[[nodiscard]] inline any_store first_place(const any_store& store) {
+  const auto levels = store.levels();
+  return levels ? levels->place(0) : store;
+}
 
 }  // namespace cairn::inline v0_1::detail
