@@ -4,6 +4,7 @@
 //
 //     spot /mnt/nvme/walk s3://bucket/runs/walk
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <random>
@@ -52,20 +53,21 @@ void report(const cairn::event& what) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: spot DIRECTORY s3://BUCKET/PREFIX [STEPS]\n";
+    std::cerr << "usage: spot DIRECTORY s3://BUCKET/PREFIX [STEPS [SECONDS]]\n";
     return 2;
   }
   const std::string near = argv[1];
   const auto bucket = far_place(argv[2]);
   const std::uint64_t steps = argc > 3 ? std::stoull(argv[3]) : 2000;
+  const std::chrono::seconds every(argc > 4 ? std::stoi(argv[4]) : 300);
   // [levels]
-  const cairn::levels places{near,
-                             cairn::level{bucket, {.every = std::chrono::seconds(1)}}};
+  const cairn::levels places{near, cairn::level{bucket, {.every = every}}};
   cairn::checkpointer ckpt{places,
                            {.keep_last = 2,
                             .when = cairn::policies::every_steps{20},
                             .on_event = report,
-                            .preempt = {SIGTERM}}};
+                            .preempt = {SIGTERM},
+                            .preempt_deadline = std::chrono::seconds(100)}};
   // [levels]
   trainer t;
   ckpt.restore(t);

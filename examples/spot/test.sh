@@ -14,7 +14,7 @@ die() { echo "FAILED: $*"; tail -n 20 ./*.log; exit 1; }
 # Starts the trainer on a new disk; it is $pid, and its lines come from descriptor 3.
 start() {
   disk=$(mktemp -d -p "$work")
-  coproc trainer { exec "$program" "$disk" "$far" "$steps"; }
+  coproc trainer { exec "$program" "$disk" "$far" "$steps" 1; }
   pid=$trainer_PID
   exec 3<&"${trainer[0]}"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Sends SIGTERM to a trainer when the provider announces that it takes the machine away. Usage: watch.sh PID
-# NOTICE is what is asked every 5 seconds: by default the notice of AWS, which comes two minutes before.
+# Sends SIGTERM to a trainer when AWS announces, two minutes before, that it takes the machine away. Usage: watch.sh PID
+# NOTICE is what is asked every 5 seconds: it is there when the machine goes, and not before. Others than AWS always answer, and say it in the text.
 set -euo pipefail
 pid=$1
 metadata=http://169.254.169.254/latest

@@ -29,8 +29,8 @@ struct event {
     written,    ///< `bytes` are in files, not yet published, in `seconds`
     published,  ///< the checkpoint is complete, if durable on disk: `bytes`, `seconds` after it started
     skipped,    ///< a save was due and is not made, or was cancelled: `message` is the reason
-    failed,     ///< a save, a merge, an export, the removal of a checkpoint or a member of the policy failed: `message`
-    restored,   ///< a state was loaded: `bytes` in `seconds`; `message` has load_report::resized and replaced
+    failed,  ///< a save, a merge, a copy, an export, the removal of a checkpoint or a member of the policy failed: `message`
+    restored,          ///< a state was loaded: `bytes` in `seconds`; `message` has load_report::resized and replaced
     nothing_restored,  ///< there is no checkpoint to restore, as on the first run: `message` says what is missing
     fell_back,         ///< a checkpoint could not be restored, and the next one is tried: `message`
     merged,            ///< deltas became one, or a whole checkpoint: `bytes` now, in `seconds`; `message` says how many
@@ -57,8 +57,8 @@ struct event {
   std::optional<errc> code{};
 };
 
-/// Called with every event, one at a time and those of one save in order, from the trainer's thread or from the
-/// background thread: an observer must guard what it shares with the trainer. It must not call the checkpointer or wait
+/// Called with every event, one at a time and those of one save in order, from the trainer's thread or from those in
+/// the background: an observer must guard what it shares with the trainer. It must not call the checkpointer or wait
 /// for a save_handle, which may be waiting for it. What it throws is dropped.
 using observer = std::function<void(const event&)>;
 

@@ -118,7 +118,8 @@ struct level_stats {
   std::uint64_t failed = 0;  ///< that were not
   std::uint64_t bytes = 0;   ///< that were copied, in files
   double seconds = 0;        ///< that copying took; with the waits for `max_bytes_per_second`
-  double last_seconds = 0;   ///< that the last copy took
+  double last_seconds = 0;   ///< that the last copy took, without these waits
+  std::uint64_t step = 0;    ///< of the checkpoint that was copied last
 };
 
 /// Totals over all saves of a checkpointer.

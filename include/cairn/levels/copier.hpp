@@ -210,6 +210,7 @@ class level_copier {
         retry_at_ = {};
         pause_ = 0;
         ++stats_.copies;
+        stats_.step = parse_checkpoint_name(of.name).value_or(0);
         stats_.bytes += bytes;
         stats_.seconds += seconds;
         stats_.last_seconds = seconds - limiter_.held_back();

@@ -4,8 +4,8 @@
 // Each checkpoint says when its run began (run_began). A run begins later than all runs whose checkpoints it has seen.
 // So where two machines have gone on from one checkpoint, which only happens when one was taken for lost, the later run
 // is the one that counts: checkpoints of earlier runs from its first step on, at the same place or a nearer one, are
-// abandoned. They are not listed, and each place removes them after the next run has saved there. A checkpoint that does
-// not say it, as of a run in one place, is taken for one of the run of the checkpoint before it at its place.
+// abandoned. They are not listed, and each place removes them after the next run has saved there. A checkpoint that
+// does not say it, as of a run in one place, is taken for one of the run of the checkpoint before it at its place.
 #pragma once
 
 #include <algorithm>
