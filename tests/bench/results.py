@@ -12,7 +12,7 @@ from pathlib import Path
 
 BENCH, SCRATCH = Path(sys.argv[1]), Path(sys.argv[2])
 PROGRAMS, RUNS, PAGE = SCRATCH / "build" / "bench", SCRATCH / "runs", SCRATCH / "RESULTS.md"
-NAMES = "save_load stall codecs schedule partition simulate mpi_save torch_trainer study rework many_leaves compile_time program load".split()
+NAMES = "save_load stall codecs schedule partition simulate mpi_save levels torch_trainer study rework many_leaves compile_time program load".split()
 
 
 def write_program(name, numbers=None, printed="", then=""):

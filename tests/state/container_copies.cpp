@@ -177,30 +177,6 @@ TEST_CASE("no element is put on the stack, however large it is") {
   CHECK(fresh.map.size() == 1);
 }
 
-/// Counts the objects that are made without a value.
-struct counting {
-  static inline int made = 0;
-  float value = 0;
-  counting() { ++made; }
-  static auto cairn_fields() { return cairn::fields<&counting::value>{}; }
-};
-
-TEST_CASE("a load into a map that has the stored keys makes no value") {
-  STATIC_REQUIRE(cairn::detail::columnar_map<std::map<int, counting>>);
-  std::map<int, counting> state;
-  for (const int key : {1, 5, 9}) state[key].value = static_cast<float>(key);
-  const tests::kept kept(state);
-  state[5].value = 7;
-  counting::made = 0;
-  kept.load(state);
-  CHECK(state[5].value == 5);
-  CHECK(counting::made == 0);
-  state.erase(1);
-  kept.load(state);
-  CHECK(state[1].value == 1);
-  CHECK(counting::made > 0);
-}
-
 struct with_array {
   int values[2][2];
 };

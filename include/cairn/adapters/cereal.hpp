@@ -46,7 +46,8 @@ namespace archives {
 template <class Archive, class Base>
 class passing_archive : public Base {
  public:
-  explicit passing_archive(Archive* self, detail::archived_values* values = nullptr) : Base(self), values_(values) {}
+  explicit passing_archive(Archive* archive, detail::archived_values* values = nullptr)
+      : Base(archive), values_(values) {}
 
   Archive& operator()(auto&&... values) {
     (detail::pass_to<Archive>(*values_, {}, values), ...);

@@ -74,6 +74,7 @@ class level_copier {
       lags_ = lags_ || lags;
     }
     changed_.notify_all();
+    if (!thread_.joinable()) thread_ = start_thread([this] { run(); });
     if (lags)
       emit({.what = event::kind::lagging, .message = "the copy before it takes longer than the time between two"},
            name);

@@ -42,16 +42,11 @@ class checkpoint_list {
  public:
   /// All must outlive the list.
   checkpoint_list(any_store& store, const checkpointer_options& options, const observer& on_event)
-      : store_(store),
-        options_(options),
-        on_event_(on_event),
-        pruned_(store),
-        rules_{options.keep_last, options.keep_best, options.keep_every} {}
+      : store_(store), options_(options), on_event_(on_event), pruned_(store) {}
 
   /// `prune` is for one of several places, which keeps the checkpoints that `copying()` names.
   void prune_at(level_set& levels, std::size_t place, std::function<std::set<std::string>()> copying = {}) {
     pruned_ = levels.place(place);
-    if (const auto last = levels.keep_last(place)) rules_.keep_last = last;
     levels_ = &levels;
     place_ = place;
     copying_ = std::move(copying);
@@ -160,16 +155,16 @@ class checkpoint_list {
 
   /// What no rule keeps. errc::io: an index cannot be read; errc::unsupported: one is of another format version.
   [[nodiscard]] std::vector<removal> retention_plan() {
-    return plan_retention(entries(names_to_prune(), pruned_), rules_);
+    return plan_retention(entries(names_to_prune(), pruned_), rules());
   }
 
   /// Removes what no rule keeps; returns the number of removed checkpoints. Reports what cannot be removed as an event.
   std::uint64_t prune() noexcept {
     try {
       const auto count = remove_abandoned();
-      if (!rules_.any()) return count;
+      if (!rules().any()) return count;
       const auto all = entries(names_to_prune(), pruned_);
-      const auto plan = plan_retention(all, rules_);
+      const auto plan = plan_retention(all, rules());
       report_missing_metric(all);
       return count + remove(plan, pruned_).count;
     } catch (...) {  // the save has succeeded; the next one retries
@@ -221,6 +216,10 @@ class checkpoint_list {
   };
 
   void emit(const event& what) const { notify(on_event_, what); }
+  [[nodiscard]] retention_rules rules() const {
+    const auto last = levels_ != nullptr ? levels_->keep_last(place_) : std::nullopt;
+    return {last ? last : options_.keep_last, options_.keep_best, options_.keep_every};
+  }
   /// Removes what is left at the place of runs from which another machine has continued. Returns their number.
   std::uint64_t remove_abandoned() {
     if (levels_ == nullptr) return 0;
@@ -318,7 +317,6 @@ class checkpoint_list {
   const checkpointer_options& options_;
   const observer& on_event_;
   any_store pruned_;  // where retention removes
-  retention_rules rules_;
   level_set* levels_ = nullptr;
   std::size_t place_ = 0;  // of these
   std::function<std::set<std::string>()> copying_{};
