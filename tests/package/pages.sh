@@ -20,11 +20,11 @@ for page in README.md docs/start.md; do
   commands "$page" > commands.sh
   (cd tree && bash -x ../commands.sh) > "$(basename "$page" .md).log" 2>&1 || true
 done
-# are <count> <regex> <page>: this many lines that its commands print are alike, and match.
+# are <count> <regex> <page>: its commands print the same match in as many lines.
 are() {
   local found
-  found=$(grep -o "$2" "$3.log" | uniq -c) || true
-  [[ $found =~ ^\ *$1\ [^$'\n']*$ ]] || { tail -n 40 "$3.log"; echo "FAILED: $3: '$2' $1 times: $found"; exit 1; }
+  found=$(grep -o "$2" "$3.log" | uniq -c | awk '{ print $1 }') || true
+  [[ $found == "$1" ]] || { tail -n 40 "$3.log"; echo "FAILED: $3: $1 lines with one '$2', not $found"; exit 1; }
 }
 are 1 '^resumed at step ' README
 are 2 '^resumed at step ' start
