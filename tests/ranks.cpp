@@ -413,11 +413,12 @@ TEST_CASE("a group that restores keeps nobody from saving there") {
 }
 
 TEST_CASE("a rank reports the progress of its share") {
+  const cairn::any_store store = cairn::stores::memory();
   std::vector<cairn::event> events;
   CHECK(at_each(3, [&](const cairn::groups::threads& group) {
           auto options = quick();
           if (group.rank() == 1) options.on_event = [&](const cairn::event& what) { events.push_back(what); };
-          cairn::checkpointer(cairn::stores::memory(), options, group).save(random_model(1), {.step = 1});
+          cairn::checkpointer(store, options, group).save(random_model(1), {.step = 1});
         }) == std::vector<std::string>(3));
   std::size_t seen = 0;
   for (const auto& each : events)

@@ -27,8 +27,7 @@ class level_set;
 struct level_options {
   std::optional<std::size_t> keep_last{};  ///< instead of checkpointer_options::keep_last, at least 1
   // Not of the first place:
-  /// From the beginning of one copy to that of the next, at least 0; nullopt: five minutes.
-  std::optional<std::chrono::duration<double>> every{};
+  std::chrono::duration<double> every{300};      ///< from the beginning of one copy to that of the next, at least 0
   std::optional<double> max_bytes_per_second{};  ///< of copies, above 0; nullopt: no limit
 };
 

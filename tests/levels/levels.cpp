@@ -175,7 +175,7 @@ TEST_CASE("steps do not wait for copies, which fail with an event; a save throws
 TEST_CASE("a copy is due when the time since the last one has passed") {
   two_places at;
   at.how.every = GENERATE(std::chrono::seconds(0), std::chrono::seconds(3600));
-  const bool is_seldom = at.how.every->count() > 0;
+  const bool is_seldom = at.how.every.count() > 0;
   auto run = at.run({.when = cairn::policies::every_steps{1}});
   for (std::uint64_t step = 1; step <= 3; ++step) {
     run.step(trained(step), {.step = step}).save.wait();

@@ -195,8 +195,7 @@ class level_copier {
     lags_ = false;
     const auto& options = all_.options(number_);
     limiter_.begin(copying_->number <= wanted_ ? std::nullopt : options.max_bytes_per_second);
-    constexpr std::chrono::minutes usual(5);
-    next_ = after(options.every.value_or(usual).count());
+    next_ = after(options.every.count());
     return copying_;
   }
 
