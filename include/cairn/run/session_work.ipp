@@ -219,9 +219,7 @@ void session::drop_work(const error& cause) {
   limiter_.cancel();
   wait_for_background();
   const auto ended = std::move(work_);
-  const bool had_failed =  // before it could be cancelled
-      cause.code() == errc::cancelled && ended->failure && ended->failure->code() != errc::cancelled;
-  fail_work(*ended, had_failed ? *ended->failure : cause);
+  fail_work(*ended, cause);
   end_handle(*ended);
   learn();  // it may have been published before it could be cancelled
   policy_.fall_back(record_);
