@@ -243,8 +243,8 @@ scenario random_scenario(std::uint64_t seed, circumstances& how) {
         rank.call("progress", [&] { checkpoints.progress(); });
       else if (what == 10)
         step = std::max(step, rank.restore(checkpoints));
-      else if (step > 2)
-        rank.remove_after(checkpoints, step -= 2);
+      else if (step > 2 && rank.remove_after(checkpoints, step - 2))
+        step -= 2;
     }
   };
   return made;

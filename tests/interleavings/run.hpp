@@ -89,8 +89,15 @@ class rank_run {
     });
     return step;
   }
-  void remove_after(cairn::checkpointer& checkpoints, std::uint64_t step) {
-    call("remove_after " + std::to_string(step), [&] { return std::to_string(checkpoints.remove_after(step)); });
+  /// Whether they have been removed.
+  bool remove_after(cairn::checkpointer& checkpoints, std::uint64_t step) {
+    bool is_done = false;
+    call("remove_after " + std::to_string(step), [&] {
+      auto removed = std::to_string(checkpoints.remove_after(step));
+      is_done = true;
+      return removed;
+    });
+    return is_done;
   }
   /// The checkpointer has gone: how its saves have ended.
   void end() {
