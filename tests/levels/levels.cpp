@@ -457,7 +457,7 @@ TEST_CASE("killed at any call of a place, with its disk or without it, a run los
       const auto near = scratch.path("near"), far = scratch.path("far");
       tests::channel out;
       const auto child = tests::start_child(out, [&](const tests::channel& to) {
-        int left = point;
+        std::atomic<int> left = point;
         const auto dies = [&] {
           if (--left == 0) ::_exit(9);
         };
