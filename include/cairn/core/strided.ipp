@@ -12,16 +12,16 @@ namespace cairn::inline v0_1::detail {
 
 std::vector<std::int64_t> packed_strides(const extents& shape, std::size_t item_bytes) {
   std::vector<std::int64_t> strides(shape.size());
-  auto step = static_cast<std::int64_t>(item_bytes);
-  for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d])) strides[d] = step;
+  std::uint64_t step = item_bytes;  // wraps for a shape of which no array can be
+  for (std::size_t d = shape.size(); d-- > 0; step *= shape[d]) strides[d] = static_cast<std::int64_t>(step);
   return strides;
 }
 
 bool is_packed(const extents& shape, const std::vector<std::int64_t>& strides, std::size_t item_bytes) noexcept {
   if (element_count(shape) == 0) return true;
-  auto step = static_cast<std::int64_t>(item_bytes);
-  for (std::size_t d = shape.size(); d-- > 0; step *= static_cast<std::int64_t>(shape[d]))
-    if (d < strides.size() && shape[d] != 1 && strides[d] != step) return false;
+  std::uint64_t step = item_bytes;
+  for (std::size_t d = shape.size(); d-- > 0; step *= shape[d])
+    if (d < strides.size() && shape[d] != 1 && strides[d] != static_cast<std::int64_t>(step)) return false;
   return true;
 }
 
