@@ -32,12 +32,7 @@ namespace {
 using steps = std::vector<std::uint64_t>;
 
 /// Steps of the published checkpoints of a directory.
-steps steps_in(const std::string& root) {
-  steps found;
-  for (const auto& name : cairn::stores::directory(root).list())
-    found.push_back(*cairn::detail::parse_checkpoint_name(name));
-  return found;
-}
+steps steps_in(const std::string& root) { return sample::steps_in(cairn::stores::directory(root)); }
 
 void save_all(checkpointer& checkpoints, const steps& at) {
   for (const auto step : at) checkpoints.save(trained(step), {.step = step});

@@ -29,7 +29,7 @@ struct event {
     written,    ///< `bytes` are in files, not yet published, in `seconds`
     published,  ///< the checkpoint is complete, if durable on disk: `bytes`, `seconds` after it started
     skipped,    ///< a save was due and is not made, or was cancelled: `message` is the reason
-    failed,     ///< a save, merge, copy, export, the removal of a checkpoint or a member of the policy failed
+    failed,     ///< a save, merge, copy, export, removal of a checkpoint or member of the policy failed: `message`
     restored,   ///< a state was loaded: `bytes` in `seconds`; `message` has load_report::resized and replaced
     nothing_restored,  ///< there is no checkpoint to restore, as on the first run: `message` says what is missing
     fell_back,         ///< a checkpoint could not be restored, and the next one is tried: `message`

@@ -39,8 +39,8 @@ struct level {
   /// A directory.
   level(const std::string& root, const level_options& how = {});  // NOLINT: a path is a level
   level(const char* root, const level_options& how = {}) : level(std::string(root), how) {}  // NOLINT: as above
-  level(any_store store, const level_options& how = {})
-      : place(std::move(store)), options(how) {}  // NOLINT: a store is
+  /// Any store.
+  level(any_store store, const level_options& how = {}) : place(std::move(store)), options(how) {}  // NOLINT: as above
 };
 
 /// Places of the checkpoints of one run, the nearest first: a store for a checkpointer, whose saves are published at

@@ -267,12 +267,7 @@ inline std::string compare(const cairn::any_store& store, const std::string& nam
 [[nodiscard]] inline cairn::any_store store_at(const std::string& root) { return cairn::stores::directory(root); }
 
 /// The steps of the checkpoints in a directory, in order.
-inline std::vector<std::uint64_t> steps_in(const std::string& root) {
-  std::vector<std::uint64_t> steps;
-  for (const auto& name : store_at(root).list()) steps.push_back(cairn::detail::parse_checkpoint_name(name).value());
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
+inline std::vector<std::uint64_t> steps_in(const std::string& root) { return sample::steps_in(store_at(root)); }
 
 /// The name of the newest checkpoint of a step in a directory.
 inline std::string name_in(const std::string& root, std::uint64_t step) {

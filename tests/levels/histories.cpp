@@ -18,6 +18,7 @@
 
 using kind = cairn::event::kind;
 using steps = std::vector<std::uint64_t>;
+using sample::steps_in;
 using tests::trained;
 using tests::trainer;
 namespace fs = std::filesystem;
@@ -62,11 +63,6 @@ struct two_machines {
   [[nodiscard]] std::size_t count(kind what) const {
     return static_cast<std::size_t>(std::ranges::count(events, what, &cairn::event::what));
   }
-  [[nodiscard]] static steps at(const cairn::any_store& place) {
-    steps all;
-    for (const auto& name : place.list()) all.push_back(*cairn::detail::parse_checkpoint_name(name));
-    return all;
-  }
 };
 
 }  // namespace
@@ -80,8 +76,8 @@ TEST_CASE("the run that was continued elsewhere is not restored, and goes when t
   REQUIRE(run.restore(state)->step == 13);
   CHECK(state == trained(13, 90));
   for (const std::uint64_t step : {14U, 18U, 22U}) run.save(trained(step, 90), {.step = step});
-  CHECK(two_machines::at(both.near) == steps{18, 22});
-  CHECK(two_machines::at(both.far) == steps{18, 22});
+  CHECK(steps_in(both.near) == steps{18, 22});
+  CHECK(steps_in(both.far) == steps{18, 22});
   CHECK(both.count(kind::failed) == 0);
 }
 
@@ -95,7 +91,7 @@ TEST_CASE("with remove_after an abandoned history goes, too, and does not come b
   }
   trainer state;
   CHECK(both.run_a().restore(state)->step == 11);
-  CHECK(two_machines::at(both.near) == steps{10, 11});
+  CHECK(steps_in(both.near) == steps{10, 11});
 }
 
 TEST_CASE("the best checkpoint is searched in the history that counts") {
@@ -136,8 +132,8 @@ TEST_CASE("a list of another thread does not take back what the lock has found")
   reader.join();
   CHECK(run.latest() == 14);
   run.save(trained(15, 90), {.step = 15});
-  CHECK(two_machines::at(both.near).back() == 15);
-  CHECK(std::ranges::count(two_machines::at(both.near), 14U) == 1);
+  CHECK(steps_in(both.near).back() == 15);
+  CHECK(std::ranges::count(steps_in(both.near), 14U) == 1);
 }
 
 TEST_CASE("what was saved at one of the places alone counts") {

@@ -23,6 +23,7 @@
 using cairn::errc;
 using kind = cairn::event::kind;
 using steps = std::vector<std::uint64_t>;
+using sample::steps_in;
 using tests::trained;
 using tests::trainer;
 namespace fs = std::filesystem;
@@ -30,13 +31,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::chrono::hours hour(1);
-
-/// The steps that a place has by itself.
-steps steps_at(const cairn::any_store& place) {
-  steps all;
-  for (const auto& name : place.list()) all.push_back(*cairn::detail::parse_checkpoint_name(name));
-  return all;
-}
 
 /// A state that changes little from step to step.
 trainer moved(std::uint64_t step) {
@@ -107,8 +101,8 @@ TEST_CASE("a machine that has lost its disk goes on from the far place; else the
   CHECK(report->level == (is_lost ? 1 : 0));
   CHECK(state == trained(3));
   next.save(trained(4), {.step = 4});
-  CHECK(steps_at(at.near).back() == 4);
-  CHECK(steps_at(at.far) == steps{3, 4});
+  CHECK(steps_in(at.near).back() == 4);
+  CHECK(steps_in(at.far) == steps{3, 4});
   CHECK(next.steps() == steps{3, 4});
 }
 
@@ -143,7 +137,7 @@ TEST_CASE("damage is never copied") {
   two_places::damage(at.scratch.path("near/step-000000001"));
   gated.entrance->open();
   run.wait();
-  CHECK(steps_at(at.far).empty());
+  CHECK(steps_in(at.far).empty());
   REQUIRE(at.count(kind::failed) == 1);
   const auto failed = *std::ranges::find(at.events, kind::failed, &cairn::event::what);
   CHECK(failed.code == errc::corrupt);
@@ -161,12 +155,12 @@ TEST_CASE("steps do not wait for copies, which fail with an event; a save throws
   const auto failure = sample::failure_of([&] { run.save(trained(2), {.step = 2}); });
   CHECK(failure.code == errc::io);
   CHECK(failure.says("the network is down"));
-  CHECK(steps_at(at.near) == steps{1, 2});
-  CHECK(steps_at(at.far).empty());
+  CHECK(steps_in(at.near) == steps{1, 2});
+  CHECK(steps_in(at.far).empty());
   CHECK(at.count(kind::failed) >= 1);
   is_away = false;
   run.save(trained(3), {.step = 3});
-  CHECK(steps_at(at.far).back() == 3);
+  CHECK(steps_in(at.far).back() == 3);
   CHECK(run.stats().levels.at(0).failed >= 1);
   CHECK(run.stats().levels.at(0).copies == 1);
   CHECK(run.stats().levels.at(0).place == at.scratch.path("far"));
@@ -182,11 +176,11 @@ TEST_CASE("a copy is due when the time since the last one has passed") {
     run.wait();
   }
   if (is_seldom) {
-    CHECK(steps_at(at.far).size() == 1);
+    CHECK(steps_in(at.far).size() == 1);
   } else {
     // The copy of each has begun, or that of the last one follows.
     run.save(trained(3), {.step = 3});
-    CHECK(steps_at(at.far).back() == 3);
+    CHECK(steps_in(at.far).back() == 3);
   }
 }
 
@@ -196,8 +190,8 @@ TEST_CASE("each place keeps what the rules of the checkpointer keep there, or it
   cairn::levels places{cairn::level{at.near, {.keep_last = 2}}, cairn::level{at.far, at.how}};
   cairn::checkpointer run(places, {.keep_last = 5, .pinned = {2}});
   for (std::uint64_t step = 1; step <= 6; ++step) run.save(trained(step), {.step = step});
-  CHECK(steps_at(at.near) == steps{2, 5, 6});
-  CHECK(steps_at(at.far) == steps{2, 6});
+  CHECK(steps_in(at.near) == steps{2, 5, 6});
+  CHECK(steps_in(at.far) == steps{2, 6});
   CHECK(run.steps() == steps{2, 5, 6});
 }
 
@@ -210,13 +204,13 @@ TEST_CASE("what is being copied is not removed at the near place") {
   run.step(trained(1), {.step = 1}).save.wait();
   gated.entrance->wait_for_arrival();  // its copy has begun
   for (std::uint64_t step = 2; step <= 4; ++step) run.step(trained(step), {.step = step}).save.wait();
-  CHECK(steps_at(at.near) == steps{1, 4});
+  CHECK(steps_in(at.near) == steps{1, 4});
   CHECK(at.count(kind::lagging) == 1);
   gated.entrance->open();
   run.save(trained(5), {.step = 5});
   run.save(trained(6), {.step = 6});
-  CHECK(steps_at(at.near) == steps{6});
-  CHECK(steps_at(at.far) == steps{6});
+  CHECK(steps_in(at.near) == steps{6});
+  CHECK(steps_in(at.far) == steps{6});
 }
 
 TEST_CASE("a copy comes with all that it is built on, and a merged checkpoint is not copied again") {
@@ -232,7 +226,7 @@ TEST_CASE("a copy comes with all that it is built on, and a merged checkpoint is
     auto run = at.run(options);
     for (std::uint64_t step = 1; step <= 6; ++step) CHECK(run.save(moved(step), {.step = step}).is_delta == (step > 1));
     run.wait();
-    CHECK(steps_at(at.far) == steps{1, 2, 3, 4, 5, 6});
+    CHECK(steps_in(at.far) == steps{1, 2, 3, 4, 5, 6});
     CHECK(run.stats().levels.at(0).copies == 6);
   }
   fs::remove_all(at.scratch.path("near"));
@@ -252,7 +246,7 @@ TEST_CASE("the far place gets what it misses: also what someone has deleted ther
   fs::remove_all(at.scratch.path("far/step-000000003"));
   sample::spill(at.scratch.path("far/step-000000002/index.json"), "{");
   run.save(moved(4), {.step = 4});
-  CHECK(steps_at(at.far) == steps{1, 2, 3, 4});
+  CHECK(steps_in(at.far) == steps{1, 2, 3, 4});
   trainer state;
   cairn::load(at.far, state);
   CHECK(state == moved(4));
@@ -273,7 +267,7 @@ TEST_CASE("a machine that comes back with an older history does not bring it bac
     run.wait();  // the copy of step 11
     for (std::uint64_t step = 12; step <= 15; ++step) run.step(trained(step), {.step = step}).save.wait();
   }
-  CHECK(steps_at(a.far) == steps{10, 11});
+  CHECK(steps_in(a.far) == steps{10, 11});
   const sample::scratch other;
   const auto on_b = [&] { return cairn::levels{other.path("near"), a.far}; };
   {
@@ -292,8 +286,8 @@ TEST_CASE("a machine that comes back with an older history does not bring it bac
   CHECK(report->level == 1);
   CHECK(state == trained(13, 90));
   back.save(trained(14, 90), {.step = 14});
-  CHECK(steps_at(a.near) == steps{10, 11, 14});
-  CHECK(steps_at(a.far) == steps{10, 11, 12, 13, 14});
+  CHECK(steps_in(a.near) == steps{10, 11, 14});
+  CHECK(steps_in(a.far) == steps{10, 11, 12, 13, 14});
   CHECK(std::ranges::count_if(a.events, [](const auto& what) {
           return what.what == kind::pruned && what.message.find("another machine") != std::string::npos;
         }) == 3);  // the step 14 is replaced
@@ -311,10 +305,10 @@ TEST_CASE("remove_after removes at all places, also what is being copied") {
   gated.entrance->wait_for_arrival();  // its copy has begun
   gated.entrance->open();
   CHECK(run.remove_after(1) == 2);
-  CHECK(steps_at(at.near) == steps{1});
-  CHECK(steps_at(at.far) == steps{1});
+  CHECK(steps_in(at.near) == steps{1});
+  CHECK(steps_in(at.far) == steps{1});
   run.save(trained(2), {.step = 2});
-  CHECK(steps_at(at.far) == steps{1, 2});
+  CHECK(steps_in(at.far) == steps{1, 2});
 }
 
 TEST_CASE("two runs cannot save to one far place") {
@@ -350,12 +344,12 @@ TEST_CASE("the destructor finishes or cancels the copy that is being made") {
     run.step(trained(1, 100'000), {.step = 1}).save.wait();
     while (!finishes && !fs::exists(at.scratch.path("far"))) std::this_thread::yield();  // the copy begins
   }
-  CHECK(steps_at(at.far).size() == (finishes ? 1 : 0));
-  CHECK(steps_at(at.near) == steps{1});
+  CHECK(steps_in(at.far).size() == (finishes ? 1 : 0));
+  CHECK(steps_in(at.near) == steps{1});
   if (!finishes) CHECK(at.count(kind::failed) == 0);
   auto next = at.run();  // which removes what is left of it
   next.save(trained(2), {.step = 2});
-  CHECK(steps_at(at.far).back() == 2);
+  CHECK(steps_in(at.far).back() == 2);
 }
 
 TEST_CASE("a stop waits for the last place until the deadline") {
@@ -368,9 +362,9 @@ TEST_CASE("a stop waits for the last place until the deadline") {
   if (is_slow) gated.entrance->close();
   const auto outcome = run.step(trained(1), {.step = 1});
   CHECK(outcome.stop);
-  CHECK(steps_at(at.near) == steps{1});
+  CHECK(steps_in(at.near) == steps{1});
   if (is_slow) {
-    CHECK(steps_at(at.far).empty());
+    CHECK(steps_in(at.far).empty());
     CHECK(at.count(kind::failed) == 1);
     gated.entrance->open();
     run.wait();
@@ -424,7 +418,7 @@ TEST_CASE("a group copies too, and restores from the far place on another number
           run.save(trained(5), {.step = 5});
           require(run.stats().levels.size() == (group.rank() == 0 ? 1 : 0), "another rank copies");
         }) == std::vector<std::string>(3));
-  CHECK(steps_at(cairn::stores::directory(scratch.path("far"))).back() == 5);
+  CHECK(steps_in(cairn::stores::directory(scratch.path("far"))).back() == 5);
   fs::remove_all(scratch.path("near"));
   CHECK(at_each(2, [&](const cairn::groups::threads& group) {
           cairn::checkpointer run(places(), options(), group);
@@ -434,7 +428,7 @@ TEST_CASE("a group copies too, and restores from the far place on another number
           require(state == trained(5), "another state");
           run.save(trained(6), {.step = 6});
         }) == std::vector<std::string>(2));
-  CHECK(steps_at(cairn::stores::directory(scratch.path("far"))).back() == 6);
+  CHECK(steps_in(cairn::stores::directory(scratch.path("far"))).back() == 6);
 }
 
 TEST_CASE("if the far place fails, all ranks of a group throw the same") {
@@ -446,7 +440,7 @@ TEST_CASE("if the far place fails, all ranks of a group throw the same") {
     run.save(trained(1), {.step = 1});
   });
   CHECK_THAT(common(thrown), Catch::Matchers::ContainsSubstring("the network is down"));
-  CHECK(steps_at(cairn::stores::directory(scratch.path("near"))) == steps{1});
+  CHECK(steps_in(cairn::stores::directory(scratch.path("near"))) == steps{1});
 }
 
 TEST_CASE("killed at any call of a place, with its disk or without it, a run loses no save that has returned") {
@@ -500,7 +494,7 @@ TEST_CASE("where near deltas are merged into a whole checkpoint, the far chain s
                      .chain = {.merge = cairn::merging{.every = 3, .to_whole = true}}});
   for (std::uint64_t step = 1; step <= 20; ++step) run.save(moved(step), {.step = step});
   run.wait();
-  CHECK(steps_at(at.far).size() <= 5);
+  CHECK(steps_in(at.far).size() <= 5);
   trainer state;
   CHECK(cairn::load(at.far, state).links <= 5);
   CHECK(state == moved(20));
@@ -576,7 +570,7 @@ TEST_CASE("a save is not limited in its rate, and its copy goes before an older 
   auto run = at.run({.when = cairn::policies::every_steps{1}});
   run.step(trained(1, 50'000), {.step = 1}).save.wait();
   run.save(trained(2, 50'000), {.step = 2});
-  CHECK(steps_at(at.far).back() == 2);
+  CHECK(steps_in(at.far).back() == 2);
 }
 
 TEST_CASE("a save in the trainer's thread takes the options of work in the background") {
@@ -613,4 +607,22 @@ TEST_CASE("a signal at one rank ends the wait for the far place at all ranks") {
           }
           if (++stopped == 2) gated.entrance->open();
         }) == std::vector<std::string>(2));
+}
+
+TEST_CASE("where no thread can be started for the copies, a save throws, and the next one makes them") {
+  two_places at;
+  pthread_attr_t usual{}, huge{};
+  REQUIRE(::pthread_getattr_default_np(&usual) == 0);
+  REQUIRE(::pthread_getattr_default_np(&huge) == 0);
+  REQUIRE(::pthread_attr_setstacksize(&huge, std::size_t{1} << 60) == 0);
+  cairn::checkpointer run(cairn::levels{at.near, at.far}, {.on_event = [&](const cairn::event& what) {
+                            if (what.what == kind::written) ::pthread_setattr_default_np(&huge);
+                          }});
+  const auto failure = sample::failure_of([&] { run.save(trained(1), {.step = 1}); });
+  REQUIRE(::pthread_setattr_default_np(&usual) == 0);
+  CHECK(failure.says("cannot start a thread"));
+  CHECK(steps_in(at.near) == steps{1});
+  huge = usual;
+  run.save(trained(2), {.step = 2});
+  CHECK(steps_in(at.far) == steps{2});
 }

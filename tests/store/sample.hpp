@@ -21,6 +21,7 @@
 #include "cairn/core/strided.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/layout.hpp"
+#include "cairn/store/naming.hpp"
 
 namespace sample {
 
@@ -73,6 +74,13 @@ inline std::string text_of(std::span<const std::byte> bytes) {
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+/// The steps of the checkpoints in a store, as it lists them.
+inline std::vector<std::uint64_t> steps_in(const cairn::any_store& store) {
+  std::vector<std::uint64_t> steps;
+  for (const auto& name : store.list()) steps.push_back(cairn::detail::parse_checkpoint_name(name).value());
+  return steps;
 }
 
 struct failure {

@@ -53,9 +53,9 @@ load_report load_named(const any_store& store, std::string_view name, any_mutabl
 
 /// Loads the first of the checkpoints that can be restored; nullopt if there are none. `candidates()`: their names, in
 /// the order in which they are tried, each at all places that have it, the nearest first. Damaged ones are skipped,
-/// with an event. Lists again when one is not there that
-/// retention of another process has removed in the meantime. errc::corrupt if none can be restored; errc::io if one
-/// cannot be read just now. All ranks load the same checkpoint, or throw the same error.
+/// with an event. Lists again when one is not there that retention of another process has removed in the meantime.
+/// errc::corrupt if none can be restored; errc::io if one cannot be read just now. All ranks load the same checkpoint,
+/// or throw the same error.
 std::optional<load_report> restore_first(const any_store& store,
                                          const std::function<std::vector<std::string>()>& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,

@@ -33,13 +33,6 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// `seconds` from now; at most 11 days, since clocks cannot add more.
-[[nodiscard]] inline std::chrono::steady_clock::time_point after(double seconds) {
-  using clock = std::chrono::steady_clock;
-  const std::chrono::duration<double> wait(std::min(seconds, 1e6));
-  return clock::now() + std::chrono::duration_cast<clock::duration>(wait);
-}
-
 /// The publications at the first place are numbered from 1 on. The functions of level_copies are explained there.
 class level_copier {
  public:
@@ -64,7 +57,7 @@ class level_copier {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// By one thread at a time. The first call starts the thread of the copier.
+  /// The first call starts the thread of the copier; where that cannot be started, `hurry` tries again.
   void published(const std::string& name) {
     bool lags = false;
     {
@@ -72,9 +65,9 @@ class level_copier {
       waiting_ = publication{name, ++published_};
       lags = copying_ && !lags_ && clock::now() >= next_;
       lags_ = lags_ || lags;
+      start();
     }
     changed_.notify_all();
-    if (!thread_.joinable()) thread_ = start_thread([this] { run(); });
     if (lags)
       emit({.what = event::kind::lagging, .message = "the copy before it takes longer than the time between two"},
            name);
@@ -87,6 +80,7 @@ class level_copier {
   void hurry() {
     const mutex_lock lock(mutex_);
     if (copied_ >= published_ || wanted_ >= published_ || failed_ >= published_) return;
+    start();
     wanted_ = published_;
     if (copying_ && copying_->number < wanted_)
       limiter_.cancel();
@@ -138,6 +132,10 @@ class level_copier {
   };
 
   [[nodiscard]] any_store& place() { return all_.place(number_); }
+  void start() {
+    if (thread_.joinable()) return;
+    thread_ = with_errors(stats_.place, [&] { return start_thread([this] { run(); }); });
+  }
 
   void emit(event what, const std::string& name) noexcept {
     try {
@@ -177,9 +175,9 @@ class level_copier {
   [[nodiscard]] bool is_due() const CAIRN_REQUIRES(mutex_) { return copying_ || (waiting_ && clock::now() >= due()); }
   /// When the publication that waits is to be copied.
   [[nodiscard]] clock::time_point due() const CAIRN_REQUIRES(mutex_) {
-    const bool is_wanted = waiting_->number <= wanted_;
-    if (waiting_->number == tried_) return retry_at_;
-    return is_wanted ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at_);
+    const auto retry_at = later(clock::now(), retry_.until() - since_began_.seconds());
+    if (waiting_->number == tried_) return retry_at;
+    return waiting_->number <= wanted_ ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at);
   }
   /// Waits for the next publication to copy; nothing at the end.
   [[nodiscard]] std::optional<publication> next_copy() {
@@ -195,7 +193,7 @@ class level_copier {
     lags_ = false;
     const auto& options = all_.options(number_);
     limiter_.begin(copying_->number <= wanted_ ? std::nullopt : options.max_bytes_per_second);
-    next_ = after(options.every.count());
+    next_ = later(clock::now(), options.every.count());
     return copying_;
   }
 
@@ -207,8 +205,7 @@ class level_copier {
       if (is_forgotten) copied_ = std::max(copied_, of.number);
       if (!failure) {
         copied_ = of.number;
-        retry_at_ = {};
-        pause_ = 0;
+        retry_ = {};
         ++stats_.copies;
         stats_.step = parse_checkpoint_name(of.name).value_or(0);
         stats_.bytes += bytes;
@@ -219,10 +216,9 @@ class level_copier {
         if (!waiting_ && !is_forgotten) waiting_ = of;
         if (failure->code() != errc::cancelled) {
           ++stats_.failed;
-          // As long as the copy took, and at least twice as long as before; see retry_delay.
-          constexpr double least = 1, most = retry_delay::longest;
-          pause_ = std::clamp(std::max(seconds, 2 * pause_), least, most);
-          retry_at_ = after(pause_);
+          constexpr double least = 0.5;  // seconds to the next try
+          const double now = since_began_.seconds();
+          retry_.failed(now - std::max(seconds, least), now);
           tried_ = of.number;
           if (of.number <= wanted_) {
             failure_ = failure;
@@ -256,7 +252,7 @@ class level_copier {
     for (std::optional<std::string> next = name; next;)
       next = with_newest(from, *next, [&](const auto& there) -> std::optional<std::string> {
         limiter_.check();
-        const auto text = index_text(*there);
+        const auto text = read_index_text(*there);
         const auto index = parse_index(text, there->location(), index_part::metadata);
         const bool is_named = std::ranges::find(names, *next) != names.end();
         if (!is_named || !(has_newer || has(*next, text, index)))
@@ -281,7 +277,7 @@ class level_copier {
   [[nodiscard]] bool has(const std::string& name, const std::string& text, const checkpoint_index& index) {
     try {
       const auto there = place().open(name);
-      const auto copy = index_text(*there);
+      const auto copy = read_index_text(*there);
       if (copy == text) return true;
       const auto found = parse_index(copy, there->location(), index_part::metadata);
       return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards &&
@@ -308,14 +304,14 @@ class level_copier {
   std::uint64_t wanted_ CAIRN_GUARDED_BY(mutex_) = 0;     // up to which `complete` wants all copied at once
   std::uint64_t failed_ CAIRN_GUARDED_BY(mutex_) = 0;     // of a wanted one that could not be copied, for `failure_`
   std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
-  std::uint64_t tried_ CAIRN_GUARDED_BY(mutex_) = 0;       // of the last one that could not be copied
-  unsigned holds_ CAIRN_GUARDED_BY(mutex_) = 0;            // calls of `forget` during which no copy begins
-  bool lags_ CAIRN_GUARDED_BY(mutex_) = false;             // reported of this copy
-  clock::time_point next_ CAIRN_GUARDED_BY(mutex_){};      // no copy before, unless it is wanted
-  clock::time_point retry_at_ CAIRN_GUARDED_BY(mutex_){};  // the same, after one that failed
-  double pause_ CAIRN_GUARDED_BY(mutex_) = 0;              // seconds, after that
-  level_stats stats_;                                      // `place` never changes; the others are guarded by mutex_
-  std::thread thread_;                                     // for `published` and the destructor
+  std::uint64_t tried_ CAIRN_GUARDED_BY(mutex_) = 0;   // of the last one that could not be copied
+  unsigned holds_ CAIRN_GUARDED_BY(mutex_) = 0;        // calls of `forget` during which no copy begins
+  bool lags_ CAIRN_GUARDED_BY(mutex_) = false;         // reported of this copy
+  clock::time_point next_ CAIRN_GUARDED_BY(mutex_){};  // no copy before, unless it is wanted
+  const stopwatch since_began_{};
+  retry_delay retry_ CAIRN_GUARDED_BY(mutex_);  // by that
+  level_stats stats_;                           // `place` never changes; the others are guarded by mutex_
+  std::thread thread_;                          // started with mutex_ locked
 };
 
 /// To all places but the first.
@@ -339,12 +335,12 @@ class all_copies final : public level_copies {
     return names;
   }
   [[nodiscard]] bool complete(double seconds) override {
-    const auto end = after(seconds);
+    const auto end = later(std::chrono::steady_clock::now(), seconds);
     for (const auto& each : copiers_) each->hurry();
     return std::ranges::all_of(copiers_, [&](const auto& each) { return each->complete(end); });
   }
   [[nodiscard]] bool finish(double seconds) override {
-    const auto end = after(seconds);
+    const auto end = later(std::chrono::steady_clock::now(), seconds);
     return std::ranges::all_of(copiers_, [&](const auto& each) { return each->finish(end); });
   }
   [[nodiscard]] std::vector<level_stats> stats() const override {

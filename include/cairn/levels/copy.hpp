@@ -26,14 +26,6 @@ namespace cairn::inline v0_1::detail {
 /// Called after each piece of a copy, from any thread, with its bytes. What it throws ends the copy.
 using copied_bytes = std::function<void(std::uint64_t bytes)>;
 
-/// The text of index.json of a publication. errc::corrupt for one that is too long.
-[[nodiscard]] inline std::string index_text(const stores::publication& of) {
-  const auto file = of.open(index_file);
-  if (file->size() > max_header_bytes)
-    fail(errc::corrupt, {of.location(), "/", index_file, ": ", file->size(), " bytes are more than any index has"});
-  return stores::read_text(*file, 0, file->size());
-}
-
 /// Copies the file of a shard, in pieces of whole blocks: by as many threads as keep the place busy, each with memory
 /// for a piece.
 inline void copy_shard(const stores::publication& from, const index_shard& listed, stores::transaction& to,
@@ -74,7 +66,7 @@ inline void copy_shard(const stores::publication& from, const index_shard& liste
 /// published. errc::not_found: it has been removed.
 inline void copy_checkpoint(const stores::publication& from, any_store& to, std::string_view name,
                             const copied_bytes& copied) {
-  const auto text = index_text(from);
+  const auto text = read_index_text(from);
   const auto index = parse_index(text, sentence({from.location(), "/", index_file}), index_part::metadata);
   const auto made = to.begin(name);
   for (const auto& shard : index.shards) copy_shard(from, shard, *made, copied);

@@ -9,12 +9,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -37,7 +37,7 @@ class level_copier;
 
 class level_list final : public level_set, public std::enable_shared_from_this<level_list> {
  public:
-  explicit level_list(std::vector<level> places) : levels_(std::move(places)) { check(); }
+  explicit level_list(std::vector<level> places) : levels_(std::move(places)), names_(levels_.size()) { check(); }
 
   [[nodiscard]] std::size_t size() const override { return levels_.size(); }
   [[nodiscard]] any_store& place(std::size_t number) override { return levels_[number].place; }
@@ -53,7 +53,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   [[nodiscard]] std::unique_ptr<level_copies> start(const checkpointer_options& options,
                                                     std::function<void(const event&)> on_event) override;
 
-  /// The sum of all places, which are locked one after the other.
+  /// The sum of the leases: `lock` waits for each place in turn.
   [[nodiscard]] std::chrono::milliseconds lease() const {
     std::chrono::milliseconds sum{};
     for (const auto& each : levels_) sum += each.place.lease();
@@ -74,7 +74,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     if (!is_locked()) survey(false);
     std::set<std::string> names;
     for (std::size_t i = 0; i < levels_.size(); ++i)
-      for (auto& name : names_at(i)) names.insert(std::move(name));
+      for (auto& name : names_at(i, false)) names.insert(std::move(name));
     std::vector<std::string> sorted(names.begin(), names.end());
     sort_items(sorted, checkpoint_before);
     return sorted;
@@ -82,18 +82,11 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   [[nodiscard]] std::vector<std::size_t> having(const std::string& name) const override {
     std::vector<std::size_t> numbers;
     for (std::size_t i = 0; i < levels_.size(); ++i)
-      if (std::ranges::count(names_at(i), name) != 0) numbers.push_back(i);
+      if (std::ranges::count(names_at(i, false), name) != 0) numbers.push_back(i);
     return numbers;
   }
   [[nodiscard]] std::vector<std::string> abandoned(std::size_t number) const override {
-    const auto there = number == 0 ? levels_[0].place.list() : std::vector<std::string>();
-    std::vector<std::string> names;
-    {
-      const mutex_lock lock(mutex_);
-      const auto& all = number == 0 ? there : known_[number];
-      for (const auto& name : all)
-        if (abandoned_.contains({number, name})) names.push_back(name);
-    }
+    auto names = names_at(number, true);
     sort_items(names, [](const auto& a, const auto& b) { return checkpoint_before(b, a); });
     return names;
   }
@@ -101,7 +94,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
 
   /// From the nearest place that has it.
   [[nodiscard]] std::shared_ptr<const stores::publication> open(const std::string& name) const {
-    if (!is_surveyed()) survey(false);
+    if (!is_surveyed_) survey(false);
     for (const auto number : having(name)) {
       try {
         return levels_[number].place.open(name);
@@ -117,19 +110,19 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   /// What a copier finds at its place, of which the run has the lock.
   void set_names(std::size_t number, std::vector<std::string> names) {
     const mutex_lock lock(mutex_);
-    known_[number] = std::move(names);
+    names_[number] = std::move(names);
   }
   /// The run has published the checkpoint at that place.
   void published(std::size_t number, const std::string& name) {
     const mutex_lock lock(mutex_);
     abandoned_.erase({number, name});
-    auto& names = known_[number];
+    auto& names = names_[number];
     if (number != 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   void removed(std::size_t number, const std::string& name) {
     const mutex_lock lock(mutex_);
     abandoned_.erase({number, name});
-    std::erase(known_[number], name);
+    std::erase(names_[number], name);
   }
   /// The copiers of the run that has the lock.
   void set_copiers(std::vector<std::weak_ptr<level_copier>> all) {
@@ -190,24 +183,19 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     const mutex_lock lock(mutex_);
     return is_locked_;
   }
-  [[nodiscard]] bool is_surveyed() const {
-    const mutex_lock lock(mutex_);
-    return !known_.empty();
-  }
   void unlocked() {
     const mutex_lock lock(mutex_);
     is_locked_ = false;
   }
 
-  /// The names at a place that are not abandoned.
-  [[nodiscard]] std::vector<std::string> names_at(std::size_t number) const {
-    auto names = number == 0 ? levels_[0].place.list() : std::vector<std::string>();
+  /// The names at a place, those that are abandoned or the others.
+  [[nodiscard]] std::vector<std::string> names_at(std::size_t number, bool are_abandoned) const {
+    const auto nearest = number == 0 ? levels_[0].place.list() : std::vector<std::string>();
     const mutex_lock lock(mutex_);
-    if (number != 0) names = known_[number];
-    std::vector<std::string> left;
-    for (auto& name : names)
-      if (!abandoned_.contains({number, name})) left.push_back(std::move(name));
-    return left;
+    std::vector<std::string> names;
+    for (const auto& name : number == 0 ? nearest : names_[number])
+      if (abandoned_.contains({number, name}) == are_abandoned) names.push_back(name);
+    return names;
   }
 
   [[nodiscard]] static std::optional<double> began_of(const any_store& place, const std::string& name) {
@@ -224,10 +212,10 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   /// Lists all places, and finds out what is abandoned. Without the lock, it gives way to one who has it.
   void survey(bool locks) const {
     std::vector<std::vector<found>> all(levels_.size());
-    std::map<std::size_t, std::vector<std::string>> known;
+    std::vector<std::vector<std::string>> names(levels_.size());
     for (std::size_t i = 0; i < levels_.size(); ++i) {
-      known[i] = levels_[i].place.list();  // by step
-      for (const auto& name : known[i])
+      names[i] = levels_[i].place.list();  // by step
+      for (const auto& name : names[i])
         if (const auto step = parse_checkpoint_name(name))
           all[i].push_back({i, name, *step, began_of(levels_[i].place, name)});
     }
@@ -253,16 +241,18 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const mutex_lock lock(mutex_);
     if (!locks && is_locked_) return;
-    known_ = std::move(known);
+    names_ = std::move(names);
     abandoned_ = std::move(abandoned);
     began_ = std::max(now, std::nextafter(latest, infinite()));
     is_locked_ = is_locked_ || locks;
+    is_surveyed_ = true;
   }
 
   std::vector<level> levels_;
   mutable mutex mutex_;
-  mutable bool is_locked_ CAIRN_GUARDED_BY(mutex_) = false;                                 // by this process
-  mutable std::map<std::size_t, std::vector<std::string>> known_ CAIRN_GUARDED_BY(mutex_);  // by place
+  mutable std::atomic<bool> is_surveyed_{false};
+  mutable bool is_locked_ CAIRN_GUARDED_BY(mutex_) = false;                       // by this process
+  mutable std::vector<std::vector<std::string>> names_ CAIRN_GUARDED_BY(mutex_);  // by place; of the first one unused
   mutable std::set<std::pair<std::size_t, std::string>> abandoned_ CAIRN_GUARDED_BY(mutex_);
   mutable double began_ CAIRN_GUARDED_BY(mutex_) = 0;
   std::vector<std::weak_ptr<level_copier>> copiers_ CAIRN_GUARDED_BY(mutex_);

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "cairn/system/clock.hpp"
 #include "cairn/system/mutex.hpp"
 #include "cairn/system/parallel.hpp"
 
@@ -47,8 +48,7 @@ class background_thread {
 
   /// Waits for the job for at most `longest`; true when it is done.
   [[nodiscard]] bool wait_for(std::chrono::duration<double> longest) const {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                            std::min(longest, std::chrono::duration<double>(1e6)));
+    const auto end = later(std::chrono::steady_clock::now(), longest.count());
     mutex_lock lock(mutex_);
     while (job_ && lock.wait_until(changed_, end)) {
     }

@@ -47,6 +47,7 @@ class retry_delay {
   /// Since the first failure; 0 before.
   [[nodiscard]] double failing_seconds(double now) const noexcept { return now - since_.value_or(now); }
   [[nodiscard]] bool is_over(double now) const noexcept { return now >= until_; }
+  [[nodiscard]] double until() const noexcept { return until_; }
 
  private:
   double delay_ = 0, until_ = 0;

@@ -17,6 +17,7 @@
 #include "cairn/event.hpp"
 #include "cairn/report.hpp"
 #include "cairn/schedule/base.hpp"
+#include "cairn/system/clock.hpp"
 #include "cairn/system/mutex.hpp"
 #include "cairn/system/owner_process.hpp"
 
@@ -190,9 +191,7 @@ class rate_limiter {
     const auto now = clock::now();
     if (!first_) first_ = now;
     if (bytes_per_second_) {
-      constexpr double longest = 1e6;  // seconds; a clock cannot add more to its time
-      const double seconds = std::min(static_cast<double>(bytes) / *bytes_per_second_, longest);
-      const auto due = *first_ + std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(seconds));
+      const auto due = later(*first_, static_cast<double>(bytes) / *bytes_per_second_);
       if (waiting_++ == 0) since_ = now;
       while (!cancelled_ && bytes_per_second_ && lock.wait_until(changed_, due)) {
       }

@@ -57,6 +57,9 @@ enum class index_part : std::uint8_t {
 [[nodiscard]] checkpoint_index parse_index(std::string_view text, std::string_view origin,
                                            index_part part = index_part::all);
 
+/// The text of a publication's index. errc::corrupt for a file that is none, before all of it is read.
+[[nodiscard]] std::string read_index_text(const stores::publication& of);
+
 [[nodiscard]] checkpoint_index read_index(const stores::publication& of, index_part part = index_part::all);
 
 /// Whether this checkpoint and all that it is built on are still published. Others may have removed them. False also if

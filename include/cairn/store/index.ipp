@@ -207,15 +207,19 @@ checkpoint_index parse_index(std::string_view text, std::string_view origin, ind
   return index;
 }
 
-checkpoint_index read_index(const stores::publication& of, index_part part) {
+std::string read_index_text(const stores::publication& of) {
   const auto file = of.open(index_file);
   const auto origin = sentence({of.location(), "/", index_file});
   if (file->size() > max_header_bytes)
     fail(errc::corrupt, {origin, ": ", file->size(), " bytes are more than any index has"});
   const auto opening = stores::read_text(*file, 0, std::min<std::uint64_t>(file->size(), index_opening.size()));
-  if (opening != index_opening) refuse_index(origin);  // before all of it is read
+  if (opening != index_opening) refuse_index(origin);
   require_memory(json_memory_factor * file->size(), origin);
-  return parse_index(stores::read_text(*file, 0, file->size()), origin, part);
+  return stores::read_text(*file, 0, file->size());
+}
+
+checkpoint_index read_index(const stores::publication& of, index_part part) {
+  return parse_index(read_index_text(of), sentence({of.location(), "/", index_file}), part);
 }
 
 bool has_whole_chain(const any_store& store, checkpoint_ref which) {

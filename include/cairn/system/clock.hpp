@@ -18,6 +18,13 @@ class stopwatch {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+/// `seconds` after `begin`; at most 11 days, since a clock cannot add more to its time.
+[[nodiscard]] inline std::chrono::steady_clock::time_point later(std::chrono::steady_clock::time_point begin,
+                                                                 double seconds) {
+  const std::chrono::duration<double> wait(seconds < 1e6 ? seconds : 1e6);
+  return begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(wait);
+}
+
 /// Time spent polling. A gap of more than a second counts as one second: the process was suspended.
 class waiting_time {
  public:
