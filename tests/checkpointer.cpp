@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "child.hpp"
 #include "gate.hpp"
+#include "hooked_store.hpp"
 #include "hostile/files.hpp"
 #include "trainer.hpp"
 #include "in_scratch.hpp"
@@ -738,6 +739,23 @@ TEST_CASE("a run goes back to its best checkpoint, by any metric; of equals to t
   CHECK(failure.code == errc::not_found);
   CHECK(failure.says("no checkpoint in memory has a finite metric \"f1\""));
   CHECK(state == trained(1));
+}
+
+TEST_CASE("a checkpoint that is published again while the best is searched is not taken for the best") {
+  const cairn::stores::memory store;
+  {
+    checkpointer run(store);
+    for (std::uint64_t step = 1; step <= 3; ++step)
+      run.save(trained(step), {.step = step, .loss = step == 2 ? 0.1 : 0.5});
+  }
+  bool is_gone = true;
+  const hooked_store hooked{store, {.before_open = [&](std::string_view name, std::string_view) {
+                              if (name == "step-000000003" && std::exchange(is_gone, false))
+                                cairn::fail(errc::not_found, {"it is gone"});
+                            }}};
+  trainer state;
+  CHECK(checkpointer(hooked).restore_best(state)->step == 2);
+  CHECK_FALSE(is_gone);
 }
 
 TEST_CASE("the loss becomes NaN: an event says so, once; the last checkpoint before it stays, and is restored") {

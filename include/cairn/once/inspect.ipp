@@ -136,7 +136,7 @@ namespace detail {
 inline std::optional<checkpoint_summary> summary_of(const any_store& store, const std::string& name) {
   checkpoint_summary made{.name = name, .step = parse_checkpoint_name(name).value_or(0)};
   try {
-    auto index = with_newest(store, name, [](const auto& newest) { return read_index(*newest, index_part::metadata); });
+    auto index = read_newest_index(store, name, index_part::metadata);
     made.step = index.info.step;
     made.metrics = std::move(index.info.metrics);
     if (index.parent) made.parent = std::move(index.parent->name);

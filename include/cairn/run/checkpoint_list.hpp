@@ -257,7 +257,7 @@ class checkpoint_list {
     if (const auto at = known_.find(name); at != known_.end()) return at->second;
     known_checkpoint made{{.name = name, .step = step.value_or(0)}, 0};
     try {
-      auto index = read_index(*in.open(name), index_part::metadata);
+      auto index = read_newest_index(in, name, index_part::metadata);
       made.entry.is_usable = index.info.step == step;  // else it was renamed or copied
       made.entry.metrics = std::move(index.info.metrics);
       if (index.parent) made.entry.needs.push_back(std::move(index.parent->name));

@@ -242,12 +242,12 @@ class history {
   [[nodiscard]] std::map<std::string, double> metrics_of(const std::string& name) const {
     for (const auto place : levels_ ? levels_->having(name) : std::vector<std::size_t>()) {
       try {
-        return read_index(*levels_->place(place).open(name), index_part::metadata).info.metrics;
+        return read_newest_index(levels_->place(place), name, index_part::metadata).info.metrics;
       } catch (const error& cause) {
         if (!is_of_checkpoint(cause.code())) throw;
       }
     }
-    return read_index(*store_.open(name), index_part::metadata).info.metrics;
+    return read_newest_index(store_, name, index_part::metadata).info.metrics;
   }
   /// Excludes other processes, which may have saved until now.
   void own_store() {

@@ -80,4 +80,10 @@ auto with_newest(const any_store& store, std::string_view name, const Use& use) 
   }
 }
 
+/// The index of a checkpoint's newest publication, as that.
+[[nodiscard]] inline checkpoint_index read_newest_index(const any_store& store, std::string_view name,
+                                                        index_part part) {
+  return with_newest(store, name, [&](const auto& newest) { return read_index(*newest, part); });
+}
+
 }  // namespace cairn::inline v0_1::detail
