@@ -367,6 +367,46 @@ TEST_CASE("an owner that was taken over while it writes gets no other error") {
   }
 }
 
+TEST_CASE("what another process publishes or removes after a list is noticed, however old the place is") {
+  const sample::scratch scratch;
+  directory store(scratch.path()), other(scratch.path());
+  write_shard(other, "a", 10);
+  write_shard(other, "b", 10);
+  const auto age = [&] {
+    const timespec old[2] = {{1, 0}, {1, 0}};
+    REQUIRE(::utimensat(AT_FDCWD, scratch.path().c_str(), old, 0) == 0);
+    CHECK(store.list().size() == 2);
+  };
+  age();
+  CHECK(store.open("a")->location() == scratch.path("a"));
+  write_shard(other, "a", 20);
+  CHECK(store.open("a")->location() == scratch.path("a~2"));
+  age();
+  CHECK(store.open("a")->location() == scratch.path("a~2"));
+  std::filesystem::remove(scratch.path("b/index.json"));  // does not change the place
+  CHECK_THROWS_AS(store.open("b")->open("index.json"), cairn::error);
+  other.remove("a");
+  CHECK(sample::failure_of([&] { static_cast<void>(store.open("a")); }).code == cairn::errc::not_found);
+}
+
+TEST_CASE("a rank that gives up removes the directory of a save that nobody else has any more") {
+  const sample::scratch scratch;
+  tests::channel attempt;
+  const auto leader = tests::start_child(attempt, [&](const tests::channel& to) {
+    directory store(scratch.path());
+    const auto begun = store.begin("a");
+    to.send(begun->attempt());
+    while (true) ::pause();
+  });
+  auto joined = directory(scratch.path()).join("a", attempt.receive_some());
+  joined->create(cairn::detail::shard_file(1, 3), 1000);
+  CHECK_FALSE(sample::names_in(scratch.path()).empty());
+  ::kill(leader, SIGKILL);
+  ::waitpid(leader, nullptr, 0);
+  joined.reset();
+  CHECK(sample::names_in(scratch.path()).empty());
+}
+
 TEST_CASE("what another rank of a dead job still writes comes to nothing") {
   const sample::scratch scratch;
   constexpr std::size_t bytes = 100'000;

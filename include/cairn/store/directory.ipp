@@ -60,6 +60,23 @@ class shared_lock {
     ++known_.removals;
   }
 
+  /// A list has found these publications in the root, which had changed at that time; nothing: just now.
+  void listed(const std::optional<timespec>& changed, const std::vector<generation>& found) {
+    const cairn::detail::mutex_lock guard(mutex_);
+    changed_ = changed;
+    listed_ = changed ? found : std::vector<generation>();
+  }
+  /// The newest of a name, if the root has not changed since: without this, n checkpoints need n looks at n names.
+  [[nodiscard]] std::optional<generation> newest(const open_directory& root, std::string_view name) const {
+    const auto now = time_of_change(root);
+    const cairn::detail::mutex_lock guard(mutex_);
+    if (!now || !changed_ || now->tv_sec != changed_->tv_sec || now->tv_nsec != changed_->tv_nsec) return std::nullopt;
+    const auto after =
+        std::ranges::upper_bound(listed_, name, std::less<>(), [](const auto& each) -> auto& { return each.name; });
+    if (after == listed_.begin() || std::prev(after)->name != name) return std::nullopt;
+    return *std::prev(after);
+  }
+
   /// What is there is on the disk.
   void synced() {
     const cairn::detail::mutex_lock guard(mutex_);
@@ -74,6 +91,8 @@ class shared_lock {
   mutable cairn::detail::mutex mutex_;
   std::weak_ptr<const place_lock> lock_ CAIRN_GUARDED_BY(mutex_);
   directories known_ CAIRN_GUARDED_BY(mutex_);
+  std::optional<timespec> changed_ CAIRN_GUARDED_BY(mutex_);
+  std::vector<generation> listed_ CAIRN_GUARDED_BY(mutex_);
   bool is_synced_ CAIRN_GUARDED_BY(mutex_) = false;
 };
 
@@ -173,6 +192,8 @@ class directory_transaction final : public transaction {
     open_.clear();
     if (is_joined_) {
       for (const auto& file : created_) ::unlinkat(here_.fd.get(), file.c_str(), 0);
+      // One who has begun it and given up could not remove the directory while these were there.
+      if (::flock(here_.fd.get(), LOCK_EX | LOCK_NB) == 0) ::unlinkat(root_->fd.get(), hidden_.c_str(), AT_REMOVEDIR);
       return;
     }
     try {
@@ -398,7 +419,9 @@ std::vector<std::string> directory::list() const {
   const auto known = is_owner ? lock_->known() : detail::shared_lock::directories{};
   const auto root = detail::open_root(path_, false);
   if (!root->fd) return {};
+  const auto changed = detail::time_of_change(*root);
   const auto found = detail::publications(*root, {}, known.names);
+  lock_->listed(changed, found);
   if (is_owner) lock_->learn(known, found);
   if (found.empty()) detail::refuse_checkpoint(*root);
   std::vector<std::string> names;
@@ -413,7 +436,9 @@ std::shared_ptr<const publication> directory::open(std::string_view name) const 
   const auto root = detail::open_root(path_, false);
   constexpr int most = 20;
   for (int tries = 0; root->fd && tries < most; ++tries) {  // a newer one may be published meanwhile
-    const auto newest = detail::newest_directory(*root, name);
+    const auto listed = tries == 0 ? lock_->newest(*root, name) : std::nullopt;
+    const auto newest = listed && detail::is_published(*root, *listed) ? cairn::detail::directory_name(*listed)
+                                                                       : detail::newest_directory(*root, name);
     detail::open_directory there{root->file(newest), posix::open_at(root->fd.get(), newest, O_RDONLY | O_DIRECTORY)};
     if (there.fd) return std::make_shared<detail::directory_publication>(there);
     if (!posix::is_gone(errno) && errno != ENOTDIR) fail_io("open the directory", there.path);

@@ -197,9 +197,11 @@ struct open_directory {
 /// The directories in `root` that have names of generations, by name and number: those of checkpoint `of`, or all.
 [[nodiscard]] inline std::vector<generation> generations(const open_directory& root, std::string_view of = {}) {
   std::vector<generation> found;
-  for (const auto& entry : root.entries())
+  for (const auto& entry : root.entries()) {
+    if (!entry.starts_with(of)) continue;  // most of a large directory
     if (auto parsed = cairn::detail::parse_generation(entry); parsed && (of.empty() || parsed->name == of))
       found.push_back(*std::move(parsed));
+  }
   cairn::detail::sort_items(found, std::less<>());
   return found;
 }
@@ -225,6 +227,15 @@ struct open_directory {
 [[nodiscard]] inline std::string newest_directory(const open_directory& root, std::string_view name) {
   const auto found = publications(root, name);
   return found.empty() ? std::string(name) : directory_name(found.back());
+}
+
+/// When an entry of the root was last made or removed; nothing for the last two seconds: file systems count in steps,
+/// and two changes within one cannot be told apart.
+[[nodiscard]] inline std::optional<timespec> time_of_change(const open_directory& root) {
+  constexpr std::time_t step = 2;
+  struct stat about{};
+  if (::fstat(root.fd.get(), &about) != 0 || ::time(nullptr) - about.st_mtim.tv_sec <= step) return std::nullopt;
+  return about.st_mtim;
 }
 
 /// Whether the files are those of a checkpoint, which may be damaged: the index begins as Cairn writes it, or there are
