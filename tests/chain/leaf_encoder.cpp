@@ -74,6 +74,23 @@ TEST_CASE("codecs get at least one thread, also where the option leaves the numb
   CHECK(given == std::vector{1U});
 }
 
+TEST_CASE("what a description has copied is written from there, and not copied again") {
+  struct mixed {
+    std::map<int, float> values;
+    std::vector<float> live;
+  };
+  mixed all{{}, std::vector<float>(1000)};
+  for (int i = 0; i < 1000; ++i) all.values[i] = static_cast<float>(i);
+  const auto leaves = cairn::detail::describe(all).leaves;
+  for (const auto& shard : encode(leaves, cut(leaves, 2), {}))
+    for (const auto& each : shard) {
+      const auto& whole = leaves[each.leaf];
+      const auto* const place = whole.memory + each.first * cairn::size_of(whole.type);
+      CHECK(each.bytes.data() == (whole.owner ? place : nullptr));
+    }
+  CHECK(std::ranges::count_if(leaves, [](const auto& each) { return bool(each.owner); }) == 2);
+}
+
 TEST_CASE("the pieces of a delta share their code tables, and the chain forgets old ones") {
   struct with_tables {  // each payload has a new table
     std::uint64_t* made;

@@ -264,8 +264,7 @@ class leaf_encoder {
     for (std::size_t i = 0; i < shards.size(); ++i) {
       encoded[i].reserve(shards[i].size());
       for (const auto& each : shards[i]) {
-        const std::span<const std::byte> copy(each.copy, each.copy != nullptr ? bytes_of(leaves_, each) : 0);
-        encoded[i].push_back({each, {}, copy, {}, {}});
+        encoded[i].push_back({each, {}, unchanging(each), {}, {}});
         if (each.count != 0 && codecs_.is_encoded(each.leaf)) tasks.push_back(task_of(each, encoded[i].back()));
       }
     }
@@ -303,6 +302,16 @@ class leaf_encoder {
     std::span<std::byte> kept{};  // what a reader restores from this save, kept for the next delta; empty: not kept
     encode_result result{};
   };
+
+  /// The elements of a piece where nobody changes them: its copy, or that of its leaf; else nothing.
+  [[nodiscard]] std::span<const std::byte> unchanging(const staged_piece& each) const {
+    const auto& whole = leaves_[each.leaf];
+    const bool has_copy = whole.owner != nullptr && whole.contiguous();
+    const auto* const first = each.copy != nullptr ? each.copy
+                              : has_copy           ? whole.memory + each.first * size_of(whole.type)
+                                                   : nullptr;
+    return {first, first != nullptr ? bytes_of(leaves_, each) : 0};
+  }
 
   /// Encodes the pieces of a round.
   void encode(std::span<task> tasks) {

@@ -8,6 +8,8 @@
 //                |           |           |             |
 //                +-----------+-----------+-------------+--> failed or cancelled: (none)
 //
+// `start` begins it, `advance` goes on, `fail_work`, `drop_work` and `cancel_work` end it early, `end_work` at its end.
+//
 // - copied: `shards` are the copy of what this process writes, or lie in the state's memory where the trainer waits.
 //   The leader begins the checkpoint: afterwards it has `begun`, the text that the others need to join it.
 // - writing: the others join; each process encodes and writes its shards. Afterwards it has the `record` of them.

@@ -114,6 +114,7 @@ void session::write(work& all) {
 
 /// At the leader: publishes the checkpoint, of the records of all ranks.
 void session::publish(work& all, std::span<const std::string> records) {
+  assert(all.part && all.shards.empty());
   all.part->unite(records);
   if (!all.is_merge()) history_.check_replicas(*all.job, all.encodes->samples());
   all.made = all.part->publish();
