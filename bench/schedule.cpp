@@ -25,6 +25,7 @@
 #include "schedule/costs.hpp"
 #include "schedule/fit.hpp"
 #include "schedule/grid.hpp"
+#include "schedule/places.hpp"
 #include "schedule/published.hpp"
 #include "schedule/real_run.hpp"
 #include "schedule/tables.hpp"
@@ -34,7 +35,7 @@ namespace {
 using namespace bench;
 
 constexpr std::string_view usage =
-    "schedule [--sections rules,costs,systems,fit,speed,real_run] [--directory .] [--json FILE] [--wait 1]\n"
+    "schedule [--sections rules,places,costs,systems,fit,speed,real_run] [--directory .] [--json FILE] [--wait 1]\n"
     "         [--jobs 200] [--threads 2] [--cells FILE] [--chart FILE] [--fit-seeds 15]\n"
     "         [--saves 5] [--targets 0.13,0.27,0.59,0.6,1.6]\n"
     "         [--data FOLDER] [--images 0] [--batch 32] [--target 8e-6] [--mtbf 12] [--seeds 1,2,3,4,5,6,7,8,9,10] "
@@ -43,7 +44,7 @@ constexpr std::string_view usage =
     "  --sections   what to measure\n"
     "  --directory  where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --wait       seconds to wait at most for idle cores before a process starts; 0: not at all\n"
-    "  rules and systems: simulated jobs; systems needs costs\n"
+    "  rules, places and systems: simulated jobs; systems needs costs\n"
     "  --jobs       per rule and cell of the grid\n"
     "  --threads    that simulate\n"
     "  --cells      file to which the tables of all cells are added; none: they are not written\n"
@@ -116,11 +117,11 @@ void report_fits(int seeds, report& numbers) {
 
 void run_all(const arguments& options) {
   const auto has = [&](const char* section) {
-    return options.has("sections", section, {"rules", "costs", "systems", "fit", "speed", "real_run"});
+    return options.has("sections", section, {"rules", "places", "costs", "systems", "fit", "speed", "real_run"});
   };
   // All options are read before anything is measured.
-  const bool rules = has("rules"), costs = has("costs"), systems = has("systems"), fit = has("fit"),
-             speed = has("speed"), real_run = has("real_run");
+  const bool rules = has("rules"), places = has("places"), costs = has("costs"), systems = has("systems"),
+             fit = has("fit"), speed = has("speed"), real_run = has("real_run");
   const auto& json = options.file("json");
   const auto fit_seeds = static_cast<int>(options.positive("fit-seeds", 1'000'000));
   const table_setting tables{.jobs = options.positive("jobs"),
@@ -154,6 +155,7 @@ void run_all(const arguments& options) {
     compare_rules(tables, numbers);
     compare_published_rule(numbers);
   }
+  if (places) compare_places(tables.jobs, numbers);
   std::vector<measured_costs> measured;
   if (costs) measured = measure_costs(saves, numbers);
   if (systems) compare_systems(tables, measured, numbers);
@@ -169,7 +171,7 @@ void run_all(const arguments& options) {
 int main(int argc, char** argv) {
   try {
     const bench::arguments options(argc, argv,
-                                   {{"sections", "rules,costs,systems,fit,speed,real_run"},
+                                   {{"sections", "rules,places,costs,systems,fit,speed,real_run"},
                                     {"jobs", "200"},
                                     {"threads", "2"},
                                     {"cells", ""},

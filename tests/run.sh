@@ -31,7 +31,8 @@ declare -A packages_of=(
   [ranks]="libopenmpi-dev openmpi-bin libmpich-dev mpich"
   # Without munkres, matplotlib brings SciPy, whose Boost excludes that of the build.
   [examples]="libcli11-dev nlohmann-json3-dev libtorch-dev libboost-serialization1.81-dev libdlib-dev libopenmpi-dev openmpi-bin groff-base zsh
-              pybind11-dev python3-dev python3-pytest python3-pip python3-numpy python3-munkres python3-matplotlib python3-torch mypy slurm-wlm munge"
+              pybind11-dev python3-dev python3-pytest python3-pip python3-numpy python3-munkres python3-matplotlib python3-torch mypy slurm-wlm munge
+              libcurl4-openssl-dev libssl-dev radosgw ceph-mon ceph-osd"
   [torch]="libtorch-dev"
   [python]="python3-numpy"
   [buckets]="radosgw ceph-mon ceph-osd"

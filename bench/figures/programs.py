@@ -95,7 +95,7 @@ zfp gets the largest error that the chain has. The published numbers are of othe
         "schedule", """\
 Rules that choose when to save: in simulated jobs, over an optimum that is exact, and in a training of LeNet-5 that is
 killed again and again. [schedule/README.md](schedule/README.md) describes the rules, the objectives and each figure.""",
-        "--sections rules,fit,speed --jobs 4 --fit-seeds 2 --wait 0", data="--data {data}",
+        "--sections rules,places,fit,speed --jobs 4 --fit-seeds 2 --wait 0", data="--data {data}",
         pictures={"--chart": "schedule.svg", "--run-chart": "real_run.svg"}, left_out="kills of seed"),
     Program(
         "partition", """\

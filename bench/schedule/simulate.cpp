@@ -32,11 +32,14 @@ class simulated_job {
         noise_(draws.stream(2)),
         last_(last_step(draws.stream(1))),
         workers_(common.what.failures, draws.stream(0)),
-        policy_(common.policy) {}
+        places_(draws.stream(3)),
+        policy_(common.policy),
+        copies_(chosen_copies()),
+        far_(common.what.far.size()) {}
 
   [[nodiscard]] outcome run() {
     while (at_ < last_ && !done_.is_given_up)
-      if (!iterate() || (at_ < what_.work.steps() && !ask())) fall_back();
+      if (!iterate() || (at_ < what_.work.steps() && (!ask() || !copy()))) fall_back();
     done_.steps = at_;
     done_.work = common_.prices_by[0].work[at_];
     return done_;
@@ -51,6 +54,14 @@ class simulated_job {
     double copied = 0;      // when, in seconds of the job
     cairn::save_cost cost{};
     std::optional<cairn::any_policy> policy{};  // as it was when the state was copied
+    cairn::policy_memory copies{};              // the same of the copies to far places
+  };
+
+  struct copies_at {
+    checkpoint newest{};
+    std::optional<checkpoint> running{};
+    // When, in seconds of this process: the newest copy began, can be restored; the next one may begin.
+    double begun = 0, published = 0, next = 0;
   };
 
   /// The boundary at which the job stops: it reaches boundary k of n with probability alive(k / n).
@@ -81,6 +92,7 @@ class simulated_job {
     const double passed = workers_.pass(iteration_seconds_, what_.work.workers_at(at_));
     const double part = passed / iteration_seconds_;
     spend(passed);
+    copies_.worked(passed);
     if (saving_) {
       if (slowed > 0) charge(saving_->step, slowed * part, &overhead::waiting);
       if (saving_->published <= clock_) publish();
@@ -128,6 +140,7 @@ class simulated_job {
                          .copied = done_.seconds,
                          .cost = what_.kinds[static_cast<std::size_t>(kind)].reported,
                          .policy = policy_};
+    if (!far_.empty()) copies_.remember(saving_->copies);
     saving_->cost.step = at_;
     saving_->cost.kind = kind;
     saving_->cost.stall_seconds = takes.stall;
@@ -147,16 +160,69 @@ class simulated_job {
     return true;
   }
 
+  /// Begins the copies that are due, each of the newest checkpoint. False: a worker failed.
+  bool copy() {
+    for (std::size_t i = 0; i < far_.size(); ++i) {
+      end_copy(i);
+      auto& far = far_[i];
+      if (far.running || newest_.step == far.newest.step || clock_ < far.next) continue;
+      far.running = newest_;
+      far.begun = clock_;
+      const double passed = workers_.pass(what_.far[i].taken, what_.work.workers_at(at_ - 1));
+      spend(passed);
+      charge(at_, passed, &overhead::waiting);
+      if (workers_.has_failed()) {
+        lose(0);
+        return false;
+      }
+      far.published = far.begun + what_.far[i].seconds;
+    }
+    return true;
+  }
+  /// Ends the copy to a far place, if its time has come.
+  void end_copy(std::size_t place) {
+    auto& far = far_[place];
+    if (!far.running || far.published > clock_) return;
+    far.newest = std::move(*far.running);
+    far.running.reset();
+    copies_.copied(place, what_.far[place].taken, what_.far[place].seconds);
+    far.next = far.begun + copies_.period(place).value();
+  }
+
   void publish() {
     newest_ = std::move(*saving_);
     saving_.reset();
+    restored_from_.reset();
     is_news_ = true;
     ++done_.published;
   }
 
+  /// A worker fails: `newest_` is the newest checkpoint of the places that are left, `restored_from_` the nearest of
+  /// these that has it.
+  void fail() {
+    ++done_.failures;
+    double drawn = places_.uniform(done_.failures);
+    // The nearest place that is left: 0 that of the saves, i + 1 the far place i. The farthest one has the first share.
+    std::size_t left = far_.size();
+    for (; left > 0 && drawn >= what_.far[left - 1].share; --left) drawn -= what_.far[left - 1].share;
+    for (std::size_t i = 0; i < far_.size(); ++i) {
+      end_copy(i);
+      far_[i].running.reset();
+      far_[i].next = 0;
+      if (i + 1 < left) far_[i].newest = {};
+    }
+    if (left == 0) return;
+    newest_ = {};
+    for (std::size_t i = left - 1; i < far_.size(); ++i) {
+      if (far_[i].newest.step <= newest_.step) continue;
+      newest_ = far_[i].newest;
+      restored_from_ = i;
+    }
+  }
+
   /// Loses the work since the newest checkpoint, and this part of the next iteration.
   void lose(double part) {
-    ++done_.failures;
+    fail();
     for (std::size_t i = 0; i < objectives.size(); ++i) {
       const auto& work = common_.prices_by[i].work;
       const double next = part > 0 ? part * (work[at_ + 1] - work[at_]) : 0;
@@ -166,9 +232,10 @@ class simulated_job {
 
   /// Restores, as often as it takes.
   void fall_back() {
-    at_ = newest_.step;
-    const double restore = newest_.links > 0 ? newest_.restore : times_of(what_.usual).restore;
+    double restore = 0;
     for (;;) {
+      at_ = newest_.step;
+      restore = newest_.links > 0 ? newest_.restore : times_of(what_.usual).restore;
       if (done_.failures > common_.most_failures) {
         done_.is_given_up = true;
         return;
@@ -178,7 +245,7 @@ class simulated_job {
       spend(passed);
       charge(at_, passed, &overhead::restoring);
       if (restore == 0 || !workers_.has_failed()) break;
-      ++done_.failures;
+      fail();
     }
     saving_.reset();
     is_news_ = false;
@@ -186,12 +253,21 @@ class simulated_job {
     saved_step_ = at_;
     saved_seconds_ = 0;
     policy_ = common_.policy;
+    copies_ = chosen_copies();
     if (newest_.links == 0) return;
+    const cairn::restart how{.step = at_,
+                             .restore_seconds = restore,
+                             .after_failure = true,
+                             .away_seconds = done_.seconds - newest_.copied,
+                             .level = restored_from_ ? *restored_from_ + 1 : 0};
     policy_.recall(newest_.policy->remember());
-    policy_.restarted({.step = at_,
-                       .restore_seconds = restore,
-                       .after_failure = true,
-                       .away_seconds = done_.seconds - newest_.copied});
+    policy_.restarted(how);
+    copies_.recall(newest_.copies);
+    copies_.restarted(how);
+  }
+
+  [[nodiscard]] cairn::schedule::level_schedule chosen_copies() const {
+    return what_.copies.value_or(cairn::schedule::level_schedule(what_.far.size()));
   }
 
   void spend(double seconds) {
@@ -217,7 +293,9 @@ class simulated_job {
   seeded_numbers noise_;
   std::size_t last_;
   workers_at_risk workers_;
+  seeded_numbers places_;  // that failures leave
   cairn::any_policy policy_;
+  cairn::schedule::level_schedule copies_;
 
   std::size_t at_ = 0;  // boundary
   double clock_ = 0;    // seconds of this process
@@ -227,6 +305,8 @@ class simulated_job {
   checkpoint newest_;
   bool is_news_ = false;  // `newest_` was not reported to the policy
   std::optional<checkpoint> saving_;
+  std::vector<copies_at> far_;
+  std::optional<std::size_t> restored_from_;  // a far place, until the next save is published
   outcome done_;
 };
 
@@ -244,6 +324,14 @@ inline void check(const scenario& what) {
   }
   check_number(what.loss_noise, most, "the noise of the loss");
   if (what.anchor_every == std::size_t{0}) cairn::fail(cairn::errc::invalid, {"anchor_every of a scenario is 0"});
+  double shares = 0;
+  for (const auto& far : what.far) {
+    check_number(far.share, 1, "the share of failures that need a far place");
+    check_number(far.taken, most, "what a copy takes");
+    check_number(far.seconds, most, "the time of a copy");
+    shares += far.share;
+  }
+  check_number(shares, 1 + 1e-9, "the sum of the shares of failures that need a far place");
   for (const double workers : what.work.workers) check_number(workers, most, "the number of workers");
 }
 

@@ -16,6 +16,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/core/shuffle.hpp"
 #include "cairn/schedule/base.hpp"
+#include "cairn/schedule/level_schedule.hpp"
 #include "schedule/failure_models.hpp"
 #include "schedule/workload.hpp"
 
@@ -121,6 +122,13 @@ struct kind_of_save {
   return {{{takes, {}}, {takes, {}}, {takes, {}}}};
 }
 
+/// A place that checkpoints are copied to, see cairn::levels.
+struct far_place {
+  double share = 0;    ///< of all failures: those that destroy each nearer place
+  double taken = 0;    ///< by a copy from the training, in seconds, when it begins
+  double seconds = 0;  ///< from then on until it can be restored
+};
+
 /// A job, its failures and early stops, and what saves take.
 struct scenario {
   workload work;                                     ///< the job without failures and saves
@@ -130,7 +138,10 @@ struct scenario {
   cairn::save_kind usual = cairn::save_kind::whole;  ///< where the policy asks for no kind
   /// Every nth checkpoint is whole, as in chain_options. At least 1; none: only the first.
   std::optional<std::size_t> anchor_every = 10;
-  double loss_noise = 0;  ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
+  double loss_noise = 0;         ///< deviation of the log of a factor of mean 1 on the loss that the policy sees
+  std::vector<far_place> far{};  ///< the nearest first
+  /// What is known in advance of the failures of each of these; none: as cairn::levels.
+  std::optional<cairn::schedule::level_schedule> copies{};
 };
 
 /// How many jobs are simulated, with which random numbers.
@@ -187,6 +198,8 @@ struct simulation {
 ///   Exp(1): during iterations, stalls and restoring. The job falls back to the newest published checkpoint, or to the
 ///   beginning. Either takes `restore` seconds (at the beginning those of the usual kind), and all workers are new: of
 ///   age 0 when restoring begins. A failure during a restore starts that restore again.
+/// - With far places each failure draws which of them it leaves. The newest published checkpoint is copied to each one
+///   at the boundary where cairn::schedule::level_schedule says so.
 /// - Then a new copy of the policy recalls what the policy remembered when the checkpoint was copied, `restarted` is
 ///   called, and its seconds begin at 0. At the beginning there is no checkpoint, so neither is called.
 /// - A job that stops early ends at the boundary before its stop, after the policy was asked there. Nothing after it

@@ -27,7 +27,8 @@ namespace {
 constexpr const char* footer =
     "Exit status: 0; 1 if `diff` finds a difference, or `verify` or `ls` damage; 2 for an error, which is one line on "
     "the standard error.\n"
-    "A CHECKPOINT is the directory of a checkpoint, a run (its newest checkpoint), or a safetensors file.";
+    "A CHECKPOINT is the directory of a checkpoint, a run (its newest checkpoint), or a safetensors file. Runs and "
+    "checkpoints may also be in a bucket, at s3://BUCKET/PREFIX.";
 
 constexpr const char* run_text = "The directory of a run";
 constexpr const char* checkpoint_text =
@@ -117,6 +118,11 @@ int run(int argc, char** argv) {
   auto* const merge = command("merge", "Make a delta whole");
   merge->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
   merge->callback([&] { status = program::merge(a, json); });
+
+  auto* const copy = command("copy", "Copy a checkpoint, and what it is built on, to another run");
+  copy->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
+  copy->add_option("RUN", b, "Where to: the directory of a run, or s3://BUCKET/PREFIX")->required()->check(not_empty);
+  copy->callback([&] { status = program::copy(a, b, json); });
 
   auto* const prune =
       command("prune", "Remove the checkpoints of a run that no rule keeps; without --yes, only list them");

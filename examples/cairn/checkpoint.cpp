@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -20,6 +21,7 @@
 #include "commands.hpp"
 #include "interrupts.hpp"
 #include "json.hpp"
+#include "place.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -73,18 +75,17 @@ std::string structure_text(const cairn::detail::structure_entry& entry) {
 }
 
 /// Of a file of another program: none.
-cairn::detail::structure structure_of(const cairn::checkpoint& opened) {
-  if (cairn::detail::is_file(opened.path())) return {};
-  const auto [place, name] = cairn::detail::split_path(opened.path());
-  return cairn::detail::read_index(*cairn::stores::directory(place).open(name), cairn::detail::index_part::all)
-      .structure;
+cairn::detail::structure structure_of(const std::optional<stored_checkpoint>& stored) {
+  if (!stored) return {};
+  return cairn::detail::read_index(*stored->run.open(stored->name), cairn::detail::index_part::all).structure;
 }
 
 }  // namespace
 
 int show(const std::string& path, bool json) {
-  const auto opened = cairn::open(path);
-  const auto structure = structure_of(opened);
+  const auto place = stored_at(path);
+  const auto opened = place ? cairn::open(place->run, place->name) : open_at(path);
+  const auto structure = structure_of(place);
   if (json) {
     json_value made{{"path", opened.path()},
                     {"step", opened.step()},
@@ -132,7 +133,7 @@ int show(const std::string& path, bool json) {
 }
 
 int export_arrays(const std::string& checkpoint, const std::string& path, const array_names& names, bool json) {
-  const auto opened = cairn::open(checkpoint);
+  const auto opened = open_at(checkpoint);
   const auto& all = opened.tensors();
   if (std::none_of(all.begin(), all.end(), [&](const auto& each) { return is_chosen(names.patterns, each.name); }))
     cairn::fail(cairn::errc::invalid,
@@ -183,6 +184,9 @@ cairn::save_report read_foreign(const std::string& file, const std::string& chec
 
 int import_arrays(const std::string& file, const std::string& checkpoint, const array_names& names, std::uint64_t step,
                   bool json) {
+  if (is_address(checkpoint))
+    cairn::fail(cairn::errc::invalid,
+                {"import makes a directory: choose one, and then `cairn copy` it to ", checkpoint});
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(checkpoint, ignored)))
     cairn::fail(cairn::errc::invalid, {checkpoint, " is there already: remove it, or choose another path"});
@@ -209,7 +213,7 @@ int import_arrays(const std::string& file, const std::string& checkpoint, const 
 }
 
 int plan(const std::string& path, std::size_t ranks, bool json) {
-  const auto opened = cairn::open(path);
+  const auto opened = open_at(path);
   std::vector<cairn::plan::leaf_size> sizes;
   for (const auto& each : opened.tensors()) {
     const auto elements = each.bytes / cairn::size_of(each.type);

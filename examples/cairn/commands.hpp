@@ -32,6 +32,8 @@ int verify(const std::string& path, bool all, bool json);
 int diff(const std::string& a, const std::string& b, bool json);
 int export_arrays(const std::string& checkpoint, const std::string& path, const array_names& names, bool json);
 int merge(const std::string& checkpoint, bool json);
+/// `run`: where to.
+int copy(const std::string& checkpoint, const std::string& run, bool json);
 int prune(const std::string& run, const retention& rules, bool really, bool json);
 int plan(const std::string& checkpoint, std::size_t ranks, bool json);
 /// `events`: a file of observers::json_lines, or empty. `output`: "-" is the standard output.

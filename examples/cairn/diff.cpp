@@ -17,6 +17,7 @@
 #include "cairn/inspect.hpp"
 #include "commands.hpp"
 #include "json.hpp"
+#include "place.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -110,7 +111,7 @@ difference compare(const cairn::checkpoint& a, const cairn::checkpoint& b, const
 }  // namespace
 
 int diff(const std::string& first, const std::string& second, bool json) {
-  const auto a = cairn::open(first), b = cairn::open(second);
+  const auto a = open_at(first), b = open_at(second);
   std::set<std::string> names;
   for (const auto* each : {&a, &b})
     for (const auto& tensor : each->tensors()) names.insert(tensor.name);

@@ -21,6 +21,7 @@
 #include "cairn/store/directory.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"
+#include "place.hpp"
 
 namespace program {
 
@@ -91,14 +92,16 @@ const char* kind_of(const cairn::checkpoint_summary& one) {
 std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run) {
   constexpr int most = 10;
   for (int tries = 1; tries <= most; ++tries)
-    if (auto all = cairn::list_checkpoints(run); !all.empty()) return all;
+    if (auto all = is_address(run) ? cairn::list_checkpoints(run_at(run)) : cairn::list_checkpoints(run); !all.empty())
+      return all;
   cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
 }
 
-std::int64_t time_of(const std::string& run, const std::string& name) {
+std::int64_t time_of(const cairn::any_store& run, const std::string& name) {
   struct stat about{};
+  if (is_address(run.location())) return 0;
   try {
-    const auto at = cairn::stores::directory(run).open(name)->location();
+    const auto at = run.open(name)->location();
     const auto index = at + '/' + std::string(cairn::detail::index_file);
     return ::stat(index.c_str(), &about) == 0 ? about.st_mtim.tv_sec : 0;
   } catch (const cairn::error&) {
@@ -118,6 +121,7 @@ std::uint64_t bytes_at(const std::string& path) {
   std::error_code failure;
   if (cairn::detail::is_file(path)) return std::filesystem::file_size(path, failure);
   std::uint64_t bytes = 0;
+  if (is_address(path)) return 0;
   try {
     const auto [place, entry] = cairn::detail::split_existing(path);
     const auto parsed = cairn::detail::parse_generation(entry);

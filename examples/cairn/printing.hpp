@@ -63,7 +63,7 @@ class table {
 [[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run);
 
 /// When a checkpoint of a run was made, in seconds since 1970: when its index was written. 0 where that is not known.
-[[nodiscard]] std::int64_t time_of(const std::string& run, const std::string& name);
+[[nodiscard]] std::int64_t time_of(const cairn::any_store& run, const std::string& name);
 
 /// The local time to the minute: "2026-11-28 16:04"; "-" for 0.
 [[nodiscard]] std::string time_text(std::int64_t seconds);

@@ -24,6 +24,7 @@
 #include "commands.hpp"
 #include "interrupts.hpp"
 #include "json.hpp"
+#include "place.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -110,7 +111,8 @@ struct learned {
 
 learned read_notes(const std::string& run, const std::vector<cairn::checkpoint_summary>& all) {
   learned made;
-  const cairn::any_store store = cairn::stores::directory(run);
+  const cairn::any_store store = run_at(run);
+  static_cast<void>(store.list());  // so that it knows where each checkpoint is
   for (const auto& each : all) {
     if (!each.problem.empty()) continue;
     try {
@@ -119,7 +121,8 @@ learned read_notes(const std::string& run, const std::vector<cairn::checkpoint_s
       for (const auto& [name, values] : index.info.notes) {
         if (name == "failures" && !values.empty()) made.failures.push_back({step, values[0]});
         if (name == "interval" && values.size() == 1) made.means[name].push_back({step, values[0]});
-        if (values.size() == 2 && values[0] > 0) made.means[name].push_back({step, values[1]});
+        if (values.size() == 2 && values[0] > 0 && !name.ends_with("failures"))
+          made.means[name].push_back({step, values[1]});
       }
     } catch (const cairn::error&) {  // it has gone since it was listed
     }
@@ -172,6 +175,8 @@ std::string charts_of_events(const std::string& events) {
 
 std::string table_of(const std::string& run, const std::vector<cairn::checkpoint_summary>& all,
                      const std::map<std::string, std::vector<point>>& metrics) {
+  const auto store = run_at(run);
+  static_cast<void>(store.list());
   std::string made =
       "<h2>Checkpoints</h2>\n<div class=\"wide\"><table><tr><th>name</th><th>kind</th><th>built "
       "on</th><th>step</th><th>size</th><th>saved</th>";
@@ -180,7 +185,7 @@ std::string table_of(const std::string& run, const std::vector<cairn::checkpoint
   for (const auto& each : all) {
     made += "<tr><td>" + escaped(each.name) + "</td><td>" + kind_of(each) + "</td><td>" + escaped(each.parent) +
             "</td><td>" + std::to_string(each.step) + "</td><td>" + size_text(each.bytes) + "</td><td>" +
-            time_text(time_of(run, each.name)) + "</td>";
+            time_text(time_of(store, each.name)) + "</td>";
     for (const auto& [name, points] : metrics) {
       const auto at = each.metrics.find(name);
       made += "<td>" + (at == each.metrics.end() ? std::string() : number_text(at->second)) + "</td>";

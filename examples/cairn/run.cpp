@@ -23,6 +23,7 @@
 #include "commands.hpp"
 #include "interrupts.hpp"
 #include "json.hpp"
+#include "place.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -75,10 +76,6 @@ std::string problem_of(const cairn::any_store& store, const cairn::checkpoint_su
   return listed.problem + "; try again: it can be read now";
 }
 
-std::string problem_of(const std::string& run, const cairn::checkpoint_summary& listed) {
-  return problem_of(cairn::any_store(cairn::stores::directory(run)), listed);
-}
-
 /// The checkpoints, and what the rules would remove.
 struct prune_plan {
   std::vector<cairn::checkpoint_summary> all;
@@ -116,8 +113,8 @@ prune_plan plan_prune(const cairn::any_store& store, const std::string& run, con
 /// How many arrays of each delta, and of the newest checkpoint, have another shape than in the one before: these are
 /// stored whole. 0 where they have less than a tenth of the bytes, as texts of generators do, and where an index cannot
 /// be read. Reads no others: a run may have thousands.
-std::vector<std::size_t> changed_shapes(const std::string& run, const std::vector<cairn::checkpoint_summary>& all) {
-  const cairn::any_store store = cairn::stores::directory(run);
+std::vector<std::size_t> changed_shapes(const cairn::any_store& store,
+                                        const std::vector<cairn::checkpoint_summary>& all) {
   std::vector<std::size_t> counts(all.size());
   std::string name;
   std::vector<cairn::detail::stored_leaf> leaves;  // of the checkpoint of that name, sorted by path
@@ -153,15 +150,20 @@ int list(const std::string& run, const retention& rules, bool json) {
   const bool is_damaged = std::any_of(all.begin(), all.end(), [](const auto& each) { return !each.problem.empty(); });
   std::map<std::string, std::string> removed;
   for (auto& each : planned_removals(all, rules)) removed.emplace(std::move(each.name), std::move(each.reason));
-  const auto reshaped = changed_shapes(run, all);
+  const auto store = run_at(run);
+  static_cast<void>(store.list());  // so that it knows where each checkpoint is
+  const auto reshaped = changed_shapes(store, all);
   if (json) {
     auto made = json_value::array();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const auto& each = all[i];
-      json_value one{
-          {"name", each.name},      {"kind", kind_of(each)},           {"step", each.step},
-          {"bytes", each.bytes},    {"time", time_of(run, each.name)}, {"metrics", numbers_json(each.metrics)},
-          {"reshaped", reshaped[i]}};
+      json_value one{{"name", each.name},
+                     {"kind", kind_of(each)},
+                     {"step", each.step},
+                     {"bytes", each.bytes},
+                     {"time", time_of(store, each.name)},
+                     {"metrics", numbers_json(each.metrics)},
+                     {"reshaped", reshaped[i]}};
       if (!each.parent.empty()) one["parent"] = each.parent;
       if (!each.problem.empty()) one["problem"] = without_prefix(each.problem);
       if (const auto at = removed.find(each.name); at != removed.end()) one["would_be_removed"] = at->second;
@@ -185,7 +187,7 @@ int list(const std::string& run, const retention& rules, bool json) {
     std::vector<std::string> cells{each.name, kind_of(each)};
     if (has_deltas) cells.push_back(each.parent.empty() ? "-" : each.parent);
     cells.insert(cells.end(), {std::to_string(each.step), is_readable ? size_text(each.bytes) : "-",
-                               time_text(time_of(run, each.name))});
+                               time_text(time_of(store, each.name))});
     for (const auto& name : metrics) {
       const auto at = each.metrics.find(name);
       cells.push_back(at == each.metrics.end() ? "-" : number_text(at->second));
@@ -200,7 +202,7 @@ int list(const std::string& run, const retention& rules, bool json) {
   rows.print();
   std::cout << count_text(all.size(), "checkpoint") << ", " << size_text(bytes) << '\n';
   for (const auto& each : all)
-    if (!each.problem.empty()) std::cout << without_prefix(problem_of(run, each)) << '\n';
+    if (!each.problem.empty()) std::cout << without_prefix(problem_of(store, each)) << '\n';
   if (!removed.empty()) std::cout << "prune --yes with the same rules removes what is marked\n";
   return is_damaged ? 1 : 0;
 }
@@ -210,7 +212,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
     cairn::fail(cairn::errc::invalid, {"prune needs a rule: --keep-last, --keep-every or --keep-best"});
   static_cast<void>(checkpoints_of(run));  // before the lock, which makes the directory
   const auto signals = really ? std::make_unique<interrupts>() : nullptr;
-  cairn::any_store store = cairn::stores::directory(run);
+  cairn::any_store store = run_at(run);
   const auto lock = really ? store.lock() : nullptr;  // errc::busy while a trainer saves there
   const auto [all, removals] = plan_prune(store, run, rules);
   if (really) std::signal(SIGPIPE, SIG_IGN);  // a reader of the output that ends does not end the removals
@@ -244,15 +246,12 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
 }
 
 int merge(const std::string& checkpoint, bool json) {
-  const auto opened = cairn::open(checkpoint).path();  // of a run, that of its newest checkpoint
-  if (cairn::detail::is_file(opened))
-    cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", opened, " is a file"});
-  const auto parts = cairn::detail::split_path(opened);
-  const auto& name = parts.name;
+  auto stored = stored_at(checkpoint);
+  if (!stored) cairn::fail(cairn::errc::invalid, {"merge takes a checkpoint or a run; ", checkpoint, " is a file"});
+  auto& [store, name] = *stored;
   const interrupts signals;
-  cairn::any_store store = cairn::stores::directory(parts.directory);
   const auto report = [&] {
-    const progress shown(2 * bytes_at(opened), json);
+    const progress shown(2 * bytes_at(checkpoint), json);
     const auto check = [] { interrupts::check("the checkpoint is as it was"); };
     return cairn::merge_checkpoints(store, name, {.check = check});
   }();

@@ -125,6 +125,22 @@ fails import nowhere other
 fails import 1.safetensors imported
 says 'is there already'
 
+run 0 copy "deltas/$delta" copied
+says '^copied [0-9]+ checkpoints to .*copied, '
+run 0 verify --all copied
+run 0 diff "deltas/$delta" copied
+run 0 copy "deltas/$delta" copied
+says 'has step-[0-9]+ already$'
+json 'it["copied"] == 1 and it["bytes"] > 0' 0 copy "$newest" other
+fails copy "deltas/${newest#run/}" other
+says 'has another step-'
+cp -r run spoilt
+shard=$(find "spoilt/${newest#run/}" -name '*.safetensors' | head -n 1)
+printf 'X' | dd of="$shard" bs=1 seek=$(($(stat -c %s "$shard") - 1)) conv=notrunc status=none
+fails copy "spoilt/${newest#run/}" damaged-copy
+says 'not match'
+run 2 ls damaged-copy
+
 cp -r deltas merged
 cp -r deltas merged-json
 json 'it["deltas"] > 0' 0 merge "merged-json/$delta"

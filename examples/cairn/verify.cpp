@@ -16,6 +16,7 @@
 #include "cairn/system/posix.hpp"
 #include "commands.hpp"
 #include "json.hpp"
+#include "place.hpp"
 #include "printing.hpp"
 
 namespace program {
@@ -43,7 +44,7 @@ verified verify_one(const std::string& path, bool is_only) {
   verified made{path};
   try {
     for (int tries = 0; tries < most_tries; ++tries) {
-      const auto opened = cairn::open(path);
+      const auto opened = open_at(path);
       made.path = opened.path();
       if (cairn::detail::is_file(made.path)) made.has_checksums = has_checksums(made.path);
       try {
@@ -84,7 +85,7 @@ std::vector<verified> verify_all(const std::string& run, bool json) {
   for (const auto& each : paths) {
     auto made = verify_one(each, false);
     const auto remaining =
-        made.problem.empty() ? std::vector<cairn::checkpoint_summary>() : cairn::list_checkpoints(run);
+        made.problem.empty() ? std::vector<cairn::checkpoint_summary>() : cairn::list_checkpoints(run_at(run));
     const bool has_gone =
         !made.problem.empty() &&
         std::none_of(remaining.begin(), remaining.end(), [&](const auto& one) { return run + "/" + one.name == each; });

@@ -27,7 +27,8 @@ class level_set;
 struct level_options {
   std::optional<std::size_t> keep_last{};  ///< instead of checkpointer_options::keep_last, at least 1
   // Not of the first place:
-  std::chrono::duration<double> every{300};      ///< from the beginning of one copy to that of the next, at least 0
+  /// From the beginning of one copy to that of the next, at least 0; nullopt: chosen, see schedule::level_periods.
+  std::optional<std::chrono::duration<double>> every{};
   std::optional<double> max_bytes_per_second{};  ///< of copies, above 0; nullopt: no limit
 };
 
@@ -55,7 +56,7 @@ struct level {
 /// cut off, while another one continued its run, is not restored, and removed by the next run that saves there.
 class levels {
  public:
-  /// At least two places, each a path, a store, or a `level`. errc::invalid: see `level_options`, or one place twice.
+  /// Two to eight places, each a path, a store, or a `level`. errc::invalid: see `level_options`, or one place twice.
   template <class... Places>
   requires(sizeof...(Places) > 1 && (std::constructible_from<level, Places> && ...))
   levels(Places&&... places)  // NOLINT: of one list

@@ -120,6 +120,9 @@ struct level_stats {
   double seconds = 0;        ///< that copying took; with the waits for `max_bytes_per_second`
   double last_seconds = 0;   ///< that the last copy took, without these waits
   std::uint64_t step = 0;    ///< of the checkpoint that was copied last
+  /// From the beginning of one copy to that of the next, in seconds, as given or chosen; infinite where no more are
+  /// made; 0 while it is not known.
+  double period = 0;
 };
 
 /// Totals over all saves of a checkpointer.

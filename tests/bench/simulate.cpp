@@ -518,6 +518,39 @@ TEST_CASE("the loss that a policy sees has noise of the stated size, the same wh
   CHECK_FALSE(blind.all->asked[0].loss.has_value());
 }
 
+TEST_CASE("what needs no far place is as without one") {
+  auto what = of_seconds(1000, {.stall = 0.5}, exponential{duration(100)});
+  const auto without = simulate(what, every_steps{7}, {.jobs = 20});
+  what.far = {{.share = 0, .taken = 0, .seconds = 5}};
+  CHECK(are_equal(simulate(what, every_steps{7}, {.jobs = 20}), without));
+}
+
+TEST_CASE("a failure that destroys the near place falls back to what was copied") {
+  auto what = of_seconds(1000, {}, exponential{duration(100)});
+  const auto near = one(what, every_steps{1});
+  REQUIRE(near.failures > 3);
+  const auto lost = [&](double share, double seconds) {
+    what.far = {{.share = share, .taken = 0, .seconds = seconds}};
+    const auto all = one(what, every_steps{1});
+    return all.of(objective::machine_time).lost / static_cast<double>(all.failures);
+  };
+  const double at_once = near.of(objective::machine_time).lost / static_cast<double>(near.failures);
+  CHECK(at_once <= 2);
+  CHECK(lost(1, 0) <= at_once + 2);
+  CHECK(lost(1, 20) >= at_once + 15);
+  CHECK(lost(0, 20) == at_once);
+  what.far = {{.share = 1, .taken = 0, .seconds = 1e9}};
+  CHECK(simulate(what, every_steps{1}, {.jobs = 1, .most_failures = 100}).jobs[0].is_given_up);
+}
+
+TEST_CASE("a copy takes what it takes, at Young's period where the failures are known") {
+  auto what = of_seconds(10'000, {}, failures::never{});
+  what.far = {{.share = 1, .taken = 2, .seconds = 2}};
+  what.copies = cairn::schedule::level_schedule(std::vector{cairn::known_mtbf(duration(10'000))});
+  const double period = std::sqrt(2 * 2 * 10'000.0);
+  CHECK(one(what, every_steps{1}).of(objective::machine_time).waiting == Approx(2 * 10'000 / period).epsilon(0.03));
+}
+
 TEST_CASE("scenarios that cannot be are refused") {
   const double infinite = std::numeric_limits<double>::infinity(), no_number = std::nan("");
   const auto is_refused = [](const scenario& what) {
@@ -546,6 +579,12 @@ TEST_CASE("scenarios that cannot be are refused") {
     what = fine;
     what.work.seconds[1] = bad;
     CHECK(is_refused(what));
+    for (const auto part : {&far_place::share, &far_place::taken, &far_place::seconds}) {
+      what = fine;
+      what.far.resize(1);
+      what.far[0].*part = bad;
+      CHECK(is_refused(what));
+    }
   }
   auto what = of_seconds(3, {.slowdown = 1.5}, failures::never{});
   CHECK(is_refused(what));
@@ -554,6 +593,9 @@ TEST_CASE("scenarios that cannot be are refused") {
   CHECK(is_refused(what));
   what = of_seconds(3, {}, failures::never{});
   what.anchor_every = 0;
+  CHECK(is_refused(what));
+  what = of_seconds(3, {}, failures::never{});
+  what.far = {{.share = 0.6}, {.share = 0.5}};
   CHECK(is_refused(what));
 }
 

@@ -168,8 +168,8 @@ TEST_CASE("steps do not wait for copies, which fail with an event; a save throws
 
 TEST_CASE("a copy is due when the time since the last one has passed") {
   two_places at;
-  at.how.every = GENERATE(std::chrono::seconds(0), std::chrono::seconds(3600));
-  const bool is_seldom = at.how.every.count() > 0;
+  const bool is_seldom = GENERATE(false, true);
+  at.how.every = std::chrono::seconds(is_seldom ? 3600 : 0);
   auto run = at.run({.when = cairn::policies::every_steps{1}});
   for (std::uint64_t step = 1; step <= 3; ++step) {
     run.step(trained(step), {.step = step}).save.wait();
@@ -182,6 +182,48 @@ TEST_CASE("a copy is due when the time since the last one has passed") {
     run.save(trained(3), {.step = 3});
     CHECK(steps_in(at.far).back() == 3);
   }
+}
+
+TEST_CASE("where no period is given, it is chosen: by copies, and by restarts that needed the place") {
+  two_places at;
+  at.how.every.reset();
+  const cairn::checkpointer_options options{.when = cairn::policies::every_steps{1}};
+  {
+    auto run = at.run(options);
+    CHECK(run.stats().levels.at(0).period == 0);
+    for (std::uint64_t step = 1; step <= 2; ++step) {
+      run.step(trained(step), {.step = step}).save.wait();
+      run.wait();
+    }
+    const auto stats = run.stats().levels.at(0);
+    CHECK(stats.copies >= 1);
+    CHECK(stats.period > 0);
+    CHECK(stats.period <= 3600);
+  }
+  const bool is_lost = GENERATE(false, true);
+  if (is_lost) fs::remove_all(at.scratch.path("near"));
+  trainer state;
+  auto next = at.run(options);
+  REQUIRE(next.restore(state)->level == (is_lost ? 1 : 0));
+  next.step(trained(3), {.step = 3}).save.wait();
+  const auto notes = cairn::load(at.near, state).notes;
+  CHECK(notes.at("level.1.failures").at(0) == (is_lost ? 1 : 0));
+  CHECK(notes.at("level.1.failures").at(1) > 0);
+}
+
+TEST_CASE("the first copy takes as long as it takes: no period is known that it could miss") {
+  two_places at;
+  at.how.every.reset();
+  tests::gated_store gated{.inner = at.far};
+  gated.entrance->close();
+  cairn::checkpointer run(cairn::levels{at.near, gated},
+                          {.when = cairn::policies::every_steps{1},
+                           .on_event = [&](const cairn::event& what) { at.events.push_back(what); }});
+  run.step(trained(1), {.step = 1}).save.wait();
+  gated.entrance->wait_for_arrival();
+  run.step(trained(2), {.step = 2}).save.wait();
+  CHECK(at.count(kind::lagging) == 0);
+  gated.entrance->open();
 }
 
 TEST_CASE("each place keeps what the rules of the checkpointer keep there, or its own number of the newest") {
@@ -386,6 +428,11 @@ TEST_CASE("wrong places and options are refused before anything is saved") {
   CHECK(refuses([&] { levels{a, level{b, {.every = nan}}}; }));
   CHECK(refuses([&] { levels{a, level{b, {.max_bytes_per_second = 0}}}; }));
   CHECK(refuses([&] { levels{level{a, {.every = hour}}, b}; }));
+  std::vector<level> many;
+  for (int i = 0; i < 8; ++i) many.emplace_back(scratch.path(std::to_string(i)));
+  CHECK_FALSE(refuses([&] { levels{many}; }));
+  many.emplace_back(a);
+  CHECK(refuses([&] { levels{many}; }));
   CHECK(refuses([&] { levels{levels{a, b}, scratch.path("c")}; }));
   CHECK_NOTHROW(levels{a, b, scratch.path("c")});
   CHECK(fs::is_empty(scratch.path("")));

@@ -80,7 +80,7 @@ FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|
 
 # The beginnings of the paths of what cairn.hpp does not include.
 OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "levels.", "levels/", "merge.", "schedule/checkfreq.", "schedule/coci.",
-          "s3.", "schedule/even_intervals.", "schedule/fits/", "schedule/estimator.", "schedule/policies.", "slurm.", "store/s3/")
+          "s3.", "schedule/even_intervals.", "schedule/fits/", "schedule/level_schedule.", "schedule/estimator.", "schedule/policies.", "slurm.", "store/s3/")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp"}
 

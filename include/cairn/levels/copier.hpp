@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/policy_memory.hpp"
 #include "cairn/event.hpp"
 #include "cairn/levels/copy.hpp"
 #include "cairn/levels/level_list.hpp"
@@ -27,6 +28,8 @@
 #include "cairn/run/checkpoint_list.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/progress.hpp"
+#include "cairn/schedule/level_schedule.hpp"
+#include "cairn/schedule/observed_run.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/mutex.hpp"
 #include "cairn/system/parallel.hpp"
@@ -63,7 +66,7 @@ class level_copier {
     {
       const mutex_lock lock(mutex_);
       waiting_ = publication{name, ++published_};
-      lags = copying_ && !lags_ && clock::now() >= next_;
+      lags = copying_ && !lags_ && options().every && clock::now() >= next();
       lags_ = lags_ || lags;
       start();
     }
@@ -120,7 +123,33 @@ class level_copier {
   }
   [[nodiscard]] level_stats stats() const {
     const mutex_lock lock(mutex_);
-    return stats_;
+    auto now = stats_;
+    now.period = period().value_or(0);
+    return now;
+  }
+
+  // What the choice of a period needs. None of these waits for a copy.
+  [[nodiscard]] bool is_copying() const noexcept { return is_copying_; }
+  /// Copies.
+  [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
+  /// Seconds that copies took.
+  struct ended_copies {
+    double made = 0, failed = 0;
+  };
+  /// Those that have ended since the last call.
+  [[nodiscard]] ended_copies take_ended() {
+    if (!has_ended_.exchange(false)) return {};
+    const mutex_lock lock(mutex_);
+    return std::exchange(ended_, {});
+  }
+  /// Where the options have none.
+  void set_period(double seconds) {
+    {
+      const mutex_lock lock(mutex_);
+      if (chosen_period_ == seconds) return;
+      chosen_period_ = seconds;
+    }
+    changed_.notify_all();
   }
 
  private:
@@ -132,6 +161,12 @@ class level_copier {
   };
 
   [[nodiscard]] any_store& place() { return all_.place(number_); }
+  [[nodiscard]] const level_options& options() const { return all_.options(number_); }
+  /// From the beginning of one copy to that of the next, in seconds.
+  [[nodiscard]] std::optional<double> period() const CAIRN_REQUIRES(mutex_) {
+    const auto& given = options().every;
+    return given ? given->count() : chosen_period_;
+  }
   void start() {
     if (thread_.joinable()) return;
     thread_ = with_errors(stats_.place, [&] { return start_thread([this] { run(); }); });
@@ -177,7 +212,12 @@ class level_copier {
   [[nodiscard]] clock::time_point due() const CAIRN_REQUIRES(mutex_) {
     const auto retry_at = later(clock::now(), retry_.until() - since_began_.seconds());
     if (waiting_->number == tried_) return retry_at;
-    return waiting_->number <= wanted_ ? clock::time_point::min() : std::max<clock::time_point>(next_, retry_at);
+    return waiting_->number <= wanted_ ? clock::time_point::min() : std::max<clock::time_point>(next(), retry_at);
+  }
+  /// When the copy after the newest one is due.
+  [[nodiscard]] clock::time_point next() const CAIRN_REQUIRES(mutex_) {
+    const auto every = period();
+    return began_ && every ? later(*began_, *every) : clock::time_point::min();
   }
   /// Waits for the next publication to copy; nothing at the end.
   [[nodiscard]] std::optional<publication> next_copy() {
@@ -193,7 +233,9 @@ class level_copier {
     lags_ = false;
     const auto& options = all_.options(number_);
     limiter_.begin(copying_->number <= wanted_ ? std::nullopt : options.max_bytes_per_second);
-    next_ = later(clock::now(), options.every.count());
+    began_ = clock::now();
+    begun_ += 1;
+    is_copying_ = true;
     return copying_;
   }
 
@@ -202,6 +244,9 @@ class level_copier {
       const mutex_lock lock(mutex_);
       const bool is_forgotten = copying_->is_forgotten;
       copying_.reset();
+      is_copying_ = false;
+      (failure ? ended_.failed : ended_.made) += seconds;
+      has_ended_ = true;
       if (is_forgotten) copied_ = std::max(copied_, of.number);
       if (!failure) {
         copied_ = of.number;
@@ -212,7 +257,7 @@ class level_copier {
         stats_.seconds += seconds;
         stats_.last_seconds = seconds - limiter_.held_back();
       } else {
-        next_ = {};
+        began_.reset();
         if (!waiting_ && !is_forgotten) waiting_ = of;
         if (failure->code() != errc::cancelled) {
           ++stats_.failed;
@@ -255,7 +300,7 @@ class level_copier {
         const auto text = read_index_text(*there);
         const auto index = parse_index(text, there->location(), index_part::metadata);
         const bool is_named = std::ranges::find(names, *next) != names.end();
-        if (!is_named || !(has_newer || has(*next, text, index)))
+        if (!is_named || !(has_newer || has_checkpoint(place(), *next, text, index)))
           missing.push_back(*next);
         else
           has_newer = true;
@@ -271,21 +316,6 @@ class level_copier {
     std::ignore = removes_.prune();
     all_.set_names(number_, place().list());
     return bytes;
-  }
-
-  /// Whether the place has a checkpoint with this index, or a delta that restores the same as this merged delta.
-  [[nodiscard]] bool has(const std::string& name, const std::string& text, const checkpoint_index& index) {
-    try {
-      const auto there = place().open(name);
-      const auto copy = read_index_text(*there);
-      if (copy == text) return true;
-      const auto found = parse_index(copy, there->location(), index_part::metadata);
-      return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards &&
-             found.parent.has_value() == index.parent.has_value();
-    } catch (const error& cause) {
-      if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
-      return false;
-    }
   }
 
   level_list& all_;
@@ -304,21 +334,28 @@ class level_copier {
   std::uint64_t wanted_ CAIRN_GUARDED_BY(mutex_) = 0;     // up to which `complete` wants all copied at once
   std::uint64_t failed_ CAIRN_GUARDED_BY(mutex_) = 0;     // of a wanted one that could not be copied, for `failure_`
   std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
-  std::uint64_t tried_ CAIRN_GUARDED_BY(mutex_) = 0;   // of the last one that could not be copied
-  unsigned holds_ CAIRN_GUARDED_BY(mutex_) = 0;        // calls of `forget` during which no copy begins
-  bool lags_ CAIRN_GUARDED_BY(mutex_) = false;         // reported of this copy
-  clock::time_point next_ CAIRN_GUARDED_BY(mutex_){};  // no copy before, unless it is wanted
+  std::uint64_t tried_ CAIRN_GUARDED_BY(mutex_) = 0;                 // of the last one that could not be copied
+  unsigned holds_ CAIRN_GUARDED_BY(mutex_) = 0;                      // calls of `forget` during which no copy begins
+  bool lags_ CAIRN_GUARDED_BY(mutex_) = false;                       // reported of this copy
+  std::optional<clock::time_point> began_ CAIRN_GUARDED_BY(mutex_);  // the newest copy, unless it has failed
   const stopwatch since_began_{};
   retry_delay retry_ CAIRN_GUARDED_BY(mutex_);  // by that
   level_stats stats_;                           // `place` never changes; the others are guarded by mutex_
-  std::thread thread_;                          // started with mutex_ locked
+  std::optional<double> chosen_period_ CAIRN_GUARDED_BY(mutex_);  // none: not known yet
+  ended_copies ended_ CAIRN_GUARDED_BY(mutex_);                   // since the training thread has asked
+  // For the training thread:
+  std::atomic<bool> has_ended_{false};
+  std::atomic<std::uint64_t> begun_{0};  // copies
+  std::atomic<bool> is_copying_{false};
+  std::thread thread_;  // started with mutex_ locked
 };
 
-/// To all places but the first.
+/// To all places but the first. Chooses their periods: what a copy takes from the training is the part by which
+/// iterations beside copies are longer than others, those beside saves left out, and at least a hundredth of its time.
 class all_copies final : public level_copies {
  public:
   all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, const observer& on_event)
-      : all_(all) {
+      : all_(all), schedule_(all->size() - 1) {
     for (std::size_t i = 1; i < all->size(); ++i)
       copiers_.push_back(std::make_shared<level_copier>(*all, i, options, on_event));
     all_->set_copiers({copiers_.begin(), copiers_.end()});
@@ -349,9 +386,67 @@ class all_copies final : public level_copies {
     return all;
   }
 
+  void stepped(double seconds, bool is_saving) noexcept override {
+    try {
+      observe(seconds, std::exchange(was_saving_, is_saving) || is_saving);
+      worked_ += seconds;
+      constexpr double seldom = 1;  // second
+      if (learn() || worked_ >= seldom) choose();
+    } catch (...) {  // no memory: the periods stay as they are
+    }
+  }
+  void restarted(const restart& how, const policy_memory& notes) noexcept override {
+    try {
+      schedule_.recall(notes);
+      schedule_.restarted(how);
+      choose();
+    } catch (...) {  // no memory
+    }
+  }
+  void remember(policy_memory& notes) const noexcept override {
+    try {
+      schedule_.remember(notes);
+    } catch (...) {  // no memory
+    }
+  }
+
  private:
+  /// Adds an iteration, unless a save ran beside it.
+  void observe(double seconds, bool is_saving) noexcept {
+    if (is_saving) return;
+    moment now{.iteration_seconds = seconds};
+    for (const auto& each : copiers_) {
+      now.is_saving = now.is_saving || each->is_copying();
+      now.saved_step += each->begun();
+    }
+    iterations_.observe(now);
+  }
+  /// What the copies that have ended took from the training. Returns whether there are any.
+  bool learn() {
+    constexpr double least_slowdown = 0.01;
+    bool has_ended = false;
+    for (std::size_t i = 0; i < copiers_.size(); ++i) {
+      const auto [made, failed] = copiers_[i]->take_ended();
+      if (made + failed == 0) continue;
+      has_ended = true;
+      iterations_.saved(made + failed);
+      if (made > 0) schedule_.copied(i, std::max(iterations_.slowdown(), least_slowdown) * made, made);
+    }
+    return has_ended;
+  }
+  void choose() {
+    schedule_.worked(std::exchange(worked_, 0.0));
+    for (std::size_t i = 0; i < copiers_.size(); ++i)
+      if (const auto seconds = schedule_.period(i)) copiers_[i]->set_period(*seconds);
+  }
+
   std::shared_ptr<level_list> all_;
   std::vector<std::shared_ptr<level_copier>> copiers_;
+  // For the training thread:
+  schedule::level_schedule schedule_;
+  schedule::iteration_times iterations_;
+  double worked_ = 0;  // seconds that the schedule does not know of
+  bool was_saving_ = false;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -79,4 +79,20 @@ inline void copy_checkpoint(const stores::publication& from, any_store& to, std:
   made->publish();
 }
 
+/// Whether a store has a checkpoint with this index, or a delta that restores the same as this merged delta.
+[[nodiscard]] inline bool has_checkpoint(const any_store& store, const std::string& name, const std::string& text,
+                                         const checkpoint_index& index) {
+  try {
+    const auto there = store.open(name);
+    const auto copy = read_index_text(*there);
+    if (copy == text) return true;
+    const auto found = parse_index(copy, there->location(), index_part::metadata);
+    return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards &&
+           found.parent.has_value() == index.parent.has_value();
+  } catch (const error& cause) {
+    if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
+    return false;
+  }
+}
+
 }  // namespace cairn::inline v0_1::detail

@@ -159,6 +159,8 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
   };
 
   void check() const {
+    constexpr std::size_t most = 8;
+    if (levels_.size() > most) fail(errc::invalid, {levels_.size(), " places are given: at most 8 are possible"});
     std::set<std::string> seen;
     for (std::size_t i = 0; i < levels_.size(); ++i) {
       const auto& [place, options] = levels_[i];
@@ -166,10 +168,10 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
         fail(errc::invalid, {option, " of the place ", place.location(), " ", why});
       };
       if (options.keep_last == std::size_t{0}) invalid("keep_last", "is 0: std::nullopt is no rule");
-      if (!(options.every.count() >= 0)) invalid("every", "is below 0");
+      if (options.every && !(options.every->count() >= 0)) invalid("every", "is below 0");
       if (options.max_bytes_per_second && !is_positive(*options.max_bytes_per_second))
         invalid("max_bytes_per_second", "is not above 0");
-      if (i == 0 && (options.every != level_options().every || options.max_bytes_per_second))
+      if (i == 0 && (options.every || options.max_bytes_per_second))
         fail(errc::invalid, {"the first place, ", place.location(),
                              ", gets no copies: every and max_bytes_per_second "
                              "are for the others"});

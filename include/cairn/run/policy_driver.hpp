@@ -20,6 +20,7 @@
 #include "cairn/run/progress.hpp"
 #include "cairn/schedule/base.hpp"
 #include "cairn/schedule/reservation.hpp"
+#include "cairn/store/level_set.hpp"
 #include "cairn/system/clock.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -61,6 +62,9 @@ class policy_driver {
   policy_driver(any_policy chosen, std::string store)
       : chosen_(std::move(chosen)), policy_(chosen_), store_(std::move(store)) {}
 
+  /// Tells the copies to other places, too, what the policy is told. They outlive the driver, or its last call.
+  void tell(level_copies* copies) noexcept { copies_ = copies; }
+
   /// Since the run began or was restored.
   [[nodiscard]] double seconds() const { return watch_.seconds(); }
 
@@ -82,6 +86,7 @@ class policy_driver {
     asked_ = seconds();
     const double since = std::exchange(training_since_, asked_);
     end_.stepped(asked_ - since);
+    if (copies_ != nullptr) copies_->stepped(asked_ - since, is_saving);
     try {
       return policy_.should_save({.step = now.step,
                                   .seconds = asked_,
@@ -132,7 +137,11 @@ class policy_driver {
   /// The run continues from a checkpoint: after a failure, unless the checkpoint was made with `ends_run`. A process
   /// that has made a step keeps what it has learned. A policy that throws is reset to the one that was chosen.
   void restored(const load_report& loaded, run_record& record) {
-    restart how{.step = loaded.step, .restore_seconds = loaded.seconds, .links = loaded.links, .after_failure = false};
+    restart how{.step = loaded.step,
+                .restore_seconds = loaded.seconds,
+                .links = loaded.links,
+                .after_failure = false,
+                .level = loaded.level};
     if (!has_stepped_) {
       const auto copied = recalled(loaded.notes, copied_at, 1), ended = recalled(loaded.notes, ended_run, 1);
       how.after_failure = !ended.empty() && ended[0] == 0;
@@ -142,6 +151,7 @@ class policy_driver {
     training_since_ = 0;
     newest_ = {.step = loaded.step};
     retry_ = {};
+    if (copies_ != nullptr) copies_->restarted(how, has_stepped_ ? policy_memory() : loaded.notes);
     std::string_view hook = "recall";
     try {
       if (!has_stepped_) policy_.recall(loaded.notes);
@@ -157,8 +167,9 @@ class policy_driver {
   }
 
   /// What the checkpoint of `step` keeps: what the policy remembers, nothing if it throws; and for `restarted`, when
-  /// the state was copied and `ends_run`. Empty for a policy that remembers nothing and has no `restarted`. `ends_run`:
-  /// the trainer saved deliberately or was asked to stop, so a restart from that checkpoint is no failure.
+  /// the state was copied and `ends_run`. Empty for a policy that remembers nothing and has no `restarted`, without
+  /// copies to other places. `ends_run`: the trainer saved deliberately or was asked to stop, so a restart from that
+  /// checkpoint is no failure.
   [[nodiscard]] policy_memory notes(std::uint64_t step, bool ends_run, run_record& record) const {
     policy_memory kept;
     try {
@@ -166,6 +177,7 @@ class policy_driver {
     } catch (...) {
       emit_failure("remember", step, record);
     }
+    if (copies_ != nullptr) copies_->remember(kept);
     if (kept.empty() && !policy_.uses_restarts()) return kept;
     kept[copied_at] = {wall_clock()};
     kept[ended_run] = {ends_run ? 1.0 : 0.0};
@@ -228,6 +240,7 @@ class policy_driver {
   const any_policy chosen_;
   any_policy policy_;
   std::string store_;
+  level_copies* copies_ = nullptr;  // null: none
   stopwatch watch_;
   double asked_ = 0;
   retry_delay retry_;

@@ -103,6 +103,7 @@ session::session(any_store store, checkpointer_options options, std::optional<an
                  record_.emit(what);
                }),
       background_(options_.cores) {
+  policy_.tell(history_.copies());
   check_options(options_, this->store().levels() != nullptr);
   if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.rank_timeout <= this->store().lease())

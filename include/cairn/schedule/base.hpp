@@ -138,6 +138,7 @@ struct restart {
   std::size_t links = 1;       ///< checkpoints that were read for it: itself and those that it is built on
   bool after_failure = true;   ///< the previous run did not end by itself
   double away_seconds = 0;     ///< of wall-clock time since the state was copied for that checkpoint; 0: not known
+  std::size_t level = 0;       ///< of cairn::levels: the number of the place that it was read from, see load_report
 };
 
 /// Decides once per step whether to save now. Steps and seconds never decrease, except after `restarted` or

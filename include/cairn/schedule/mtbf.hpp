@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
+#include <string>
 
 #include "cairn/core/float_bits.hpp"
 #include "cairn/schedule/base.hpp"
@@ -64,9 +65,11 @@ class mtbf_estimate {
   /// Of one worker: 1 / rate. Positive, may be infinite.
   [[nodiscard]] double seconds() const noexcept { return rate_ > 0 ? 1 / rate_ : cairn::detail::infinite(); }
 
-  void remember(policy_memory& memory) const { memory["failures"] = {failures_, seconds_}; }
-  void recall(const policy_memory& memory) {
-    const auto kept = cairn::detail::recalled(memory, "failures", 2);
+  void remember(policy_memory& memory, const std::string& name = "failures") const {
+    memory[name] = {failures_, seconds_};
+  }
+  void recall(const policy_memory& memory, const std::string& name = "failures") {
+    const auto kept = cairn::detail::recalled(memory, name, 2);
     if (kept.empty() || kept[0] < 0 || kept[1] < 0) return;
     failures_ = kept[0];
     seconds_ = kept[1];

@@ -163,6 +163,7 @@ concept joinable_store = store<Store> && requires(Store& self, std::string_view 
 struct checkpointer_options;
 struct event;
 struct level_stats;
+struct restart;
 namespace detail {
 class level_set;
 }

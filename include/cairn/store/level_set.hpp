@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/policy_memory.hpp"
 #include "cairn/store/base.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -32,6 +33,14 @@ class level_copies {
   /// Waits until no copy is being made or due, for at most `seconds`; returns whether that is so.
   [[nodiscard]] virtual bool finish(double seconds) = 0;
   [[nodiscard]] virtual std::vector<level_stats> stats() const = 0;
+
+  // For the training thread: what the periods of copies are chosen by.
+  /// The trainer has made a step, in that time. `is_saving`: while a save ran.
+  virtual void stepped(double seconds, bool is_saving) noexcept = 0;
+  /// The run continues from a checkpoint, with what its notes keep.
+  virtual void restarted(const restart& how, const policy_memory& notes) noexcept = 0;
+  /// Adds what a checkpoint keeps.
+  virtual void remember(policy_memory& notes) const noexcept = 0;
 };
 
 /// Several places, the nearest first. Thread-safe.

@@ -163,7 +163,7 @@ bucket_address::bucket_address(std::string name, std::string endpoint, std::stri
     fail(errc::invalid, {"\"", region, "\" is no region of S3: use lower-case letters, digits and -"});
   if (bucket.size() < 3 || bucket.size() > 63 || !is_lower(bucket.front()) || !is_lower(bucket.back()) ||
       !std::all_of(bucket.begin(), bucket.end(), [&](char each) { return is_name(each) || each == '.'; }))
-    fail(errc::invalid, {"\"", bucket, "\" is no name of a bucket: use 3 to 63 lower-case letters, digits, - and ."});
+    fail(errc::invalid, {"\"", bucket, "\" is no name of a bucket: give 3 to 63 lower-case letters, digits, - and ."});
   for (const char* const each : {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"})
     if (endpoint.empty()) endpoint = environment(each);
   is_path_style = path_style.value_or(!endpoint.empty() || bucket.find('.') != bucket.npos);

@@ -65,7 +65,7 @@ class s3_place {
     const auto slash = std::min(url.find('/', scheme.size()), url.size());
     auto prefix = std::string(url.substr(std::min(slash + 1, url.size())));
     while (prefix.ends_with('/')) prefix.pop_back();
-    if (prefix.empty()) refuse(url, "has no prefix after the bucket: s3://bucket/prefix");
+    if (prefix.empty()) refuse(url, "has no prefix after the bucket: give s3://bucket/prefix");
     if (prefix.size() > longest) refuse(url, "has a prefix of more than 500 bytes");
     if (cairn::detail::to_utf8(prefix) != prefix) refuse(url, "is not UTF-8");
     for (std::string_view left = prefix; !left.empty();) {
