@@ -6,8 +6,8 @@
     cmake --preset release && cmake --build --preset release  # the last two programs measure it
     python3 bench/results.py --data DATA/mnist
 
-What a program has measured and printed, when, and on which commit and machine, is kept in a file in build/results, beside what it wrote to stderr.
-RESULTS.md has all programs that have such a file: with --only, those that are not run again stay as they were. A program that was not run, or that
+What a program has measured and printed, when, and on which commit and machine, is kept in bench/results/NAME.json, and what it wrote to stderr in
+build/results. RESULTS.md has all programs that have such a file: with --only, those that are not run again stay as they were. A program that was not run, or that
 failed, is named; the exit status is 1 if one has failed.
 """
 
@@ -35,16 +35,16 @@ def numbers_in(file):
     return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
-def measure(program, options, folder, setup):
-    """Runs a program, and writes <folder>/<name>.json: its Run."""
-    file = folder / "numbers.json"
-    for old in (file, *(folder / picture for picture in program.pictures.values())):
+def measure(program, options, scratch, folder, setup):
+    """Runs a program in `scratch`, and writes <folder>/<name>.json: its Run."""
+    file = scratch / "numbers.json"
+    for old in (file, *(place / picture for place in (scratch, folder) for picture in program.pictures.values())):
         old.unlink(missing_ok=True)
     run = document.Run(when=f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC", load=os.getloadavg()[0], is_quick=options.quick, **setup)
     began = time.monotonic()
     try:
-        with open(folder / f"{program.name}.log", "w", encoding="utf-8") as log:
-            done = subprocess.run(program.command(options, file), cwd=folder, env=programs.environment(options), stdin=subprocess.DEVNULL,
+        with open(scratch / f"{program.name}.log", "w", encoding="utf-8") as log:
+            done = subprocess.run(program.command(options, file), cwd=scratch, env=programs.environment(options), stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, stderr=log, encoding="utf-8", errors="replace", check=False)
         run.printed = done.stdout
         if done.returncode != 0:
@@ -88,24 +88,26 @@ def main():
     arguments.add_argument("--data", type=Path, help="a folder mnist with MNIST's idx files, beside a folder jester with jester5k.tsv.gz; without it, data is made")
     arguments.add_argument("--only", metavar="NAME,...", help="the programs to run")
     arguments.add_argument("--quick", action="store_true", help="small sizes, to see that all programs work: into build/results_quick, RESULTS.md too")
-    arguments.add_argument("--from", dest="source", metavar="DIR", type=Path, help="the folder of what was measured (build/results); without --only, nothing is run")
+    arguments.add_argument("--from", dest="source", metavar="DIR", type=Path, help="the folder of what was measured (bench/results); without --only, nothing is run")
     arguments.add_argument("-o", dest="page", metavar="FILE", type=Path, help="the page (bench/RESULTS.md); its pictures go into the folder results beside it")
     options = arguments.parse_args()
     chosen = chosen_programs(options.only)
     if options.source and not options.source.is_dir():
         raise SystemExit(f"results.py: {options.source} is no folder")
-    folder = (options.source or ROOT / "build" / ("results_quick" if options.quick else "results")).resolve()
-    page = options.page or (folder if options.quick else ROOT / "bench") / "RESULTS.md"
+    scratch = (options.source or ROOT / "build" / ("results_quick" if options.quick else "results")).resolve()
+    page = options.page or (scratch if options.quick else ROOT / "bench") / "RESULTS.md"
+    folder = (options.source or page.parent / "results").resolve()
 
     if options.only or not options.source:
+        scratch.mkdir(parents=True, exist_ok=True)
         folder.mkdir(parents=True, exist_ok=True)
-        setup = {"commit": machine.commit(ROOT), "setup": machine.setup(folder, options.build)}
+        setup = {"commit": machine.commit(ROOT), "setup": machine.setup(scratch, options.build)}
         for number, program in enumerate(chosen, 1):
             print(f"{number}/{len(chosen)} {program.name} ...", flush=True)
-            run = measure(program, options, folder, setup)
+            run = measure(program, options, scratch, folder, setup)
             print(f"    {run.failure or 'done'}, {run.seconds:.0f} s", flush=True)
     runs = {program: run_of(program, folder) for program in programs.PROGRAMS}
-    drawn = {program: pictures.write(program, run.numbers, folder, page.parent / "results") for program, run in runs.items() if run and not run.failure}
+    drawn = {program: pictures.write(program, run.numbers, scratch, page.parent / "results") for program, run in runs.items() if run and not run.failure}
     page.write_text(document.page(runs, drawn), encoding="utf-8")
     failed = [f"{program.name} {run.failure}" for program, run in runs.items() if run and run.failure]
     for line in failed:

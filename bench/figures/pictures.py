@@ -43,7 +43,7 @@ def draw(panels, numbers):
 
 
 def write(program, numbers, folder, to):
-    """Writes the pictures of a program into `to`: those of its panels, and those that it has left in `folder`. Their names."""
+    """Writes the pictures of a program into `to`: those of its panels, and those that it has left in `folder`, now or before. Their names."""
     to.mkdir(exist_ok=True)
     names = []
     if text := draw(program.panels, numbers):
@@ -52,5 +52,6 @@ def write(program, numbers, folder, to):
     for name in program.pictures.values():
         if (folder / name).exists():
             shutil.copyfile(folder / name, to / name)
+        if (to / name).exists():
             names.append(name)
     return names

@@ -11,6 +11,7 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
+#include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
 #include "child.hpp"
@@ -201,14 +202,17 @@ TEST_CASE("where no period is given, it is chosen: by copies, and by restarts th
     CHECK(stats.period <= 3600);
   }
   const bool is_lost = GENERATE(false, true);
-  if (is_lost) fs::remove_all(at.scratch.path("near"));
-  trainer state;
-  auto next = at.run(options);
-  REQUIRE(next.restore(state)->level == (is_lost ? 1 : 0));
-  next.step(trained(3), {.step = 3}).save.wait();
-  const auto notes = cairn::load(at.near, state).notes;
-  CHECK(notes.at("level.1.failures").at(0) == (is_lost ? 1 : 0));
-  CHECK(notes.at("level.1.failures").at(1) > 0);
+  for (std::uint64_t step = 3; step <= 4; ++step) {
+    if (is_lost) fs::remove_all(at.scratch.path("near"));
+    trainer state;
+    auto next = at.run(options);
+    REQUIRE(next.restore(state)->level == (is_lost ? 1 : 0));
+    next.step(trained(step), {.step = step}).save.wait();
+    next.wait();
+    const auto notes = cairn::load(at.near, state).notes;
+    CHECK(notes.at("level.1.failures").at(0) == (is_lost ? static_cast<double>(step) - 2 : 0));
+    CHECK(notes.at("level.1.failures").at(1) > 0);
+  }
 }
 
 TEST_CASE("the first copy takes as long as it takes: no period is known that it could miss") {
@@ -617,7 +621,66 @@ TEST_CASE("a save is not limited in its rate, and its copy goes before an older 
   auto run = at.run({.when = cairn::policies::every_steps{1}});
   run.step(trained(1, 50'000), {.step = 1}).save.wait();
   run.save(trained(2, 50'000), {.step = 2});
-  CHECK(steps_in(at.far).back() == 2);
+  CHECK(steps_in(at.far) == steps{2});
+}
+
+TEST_CASE("another checkpoint of the same name is replaced by the one that is saved") {
+  two_places at;
+  cairn::checkpointer(at.far).save(trained(1, 90), {.step = 1});
+  fs::create_directory(at.scratch.path("near"));
+  cairn::save(at.near, "step-000000001", trained(1), {.step = 1});
+  auto run = at.run();
+  trainer state;
+  run.restore(state);
+  run.save(trained(1, 7), {.step = 1});
+  CHECK(sample::get(at.far, "step-000000001", "index.json") == sample::get(at.near, "step-000000001", "index.json"));
+}
+
+TEST_CASE("the far place never has a checkpoint without those that it is built on") {
+  two_places at;
+  std::atomic<int> left = 0;
+  tests::gated_store gated{.inner = at.far, .refuses = [&](std::string_view) { return left-- <= 0; }};
+  cairn::checkpointer run(
+      cairn::levels{at.near, gated},
+      {.when = cairn::policies::every_steps{1}, .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+  for (std::uint64_t step = 1; step <= 3; ++step) run.step(moved(step), {.step = step}).save.wait();
+  left = 1;
+  CHECK_THROWS_AS(run.save(moved(4), {.step = 4}), cairn::error);
+  CHECK(steps_in(at.far) == steps{1});
+  left = 100;
+  run.save(moved(5), {.step = 5});
+  CHECK(steps_in(at.far) == steps{1, 2, 3, 4, 5});
+}
+
+TEST_CASE("a checkpoint is removed at the far place first: what is left after a crash is nearer") {
+  two_places at;
+  std::vector<std::string> removed;
+  const auto noting = [&](const char* name, const cairn::any_store& place) {
+    return tests::gated_store{.inner = place, .keeps = [&removed, name](std::string_view) {
+                                removed.emplace_back(name);
+                                return false;
+                              }};
+  };
+  cairn::checkpointer run(cairn::levels{noting("near", at.near), noting("far", at.far)});
+  run.save(trained(1), {.step = 1});
+  removed.clear();
+  CHECK(run.remove_after(0) == 1);
+  CHECK(removed == std::vector<std::string>{"far", "near"});
+}
+
+TEST_CASE("after a copy that has failed the next one does not wait for the period") {
+  two_places at;
+  at.how.every = hour;
+  std::atomic<bool> is_away = true;
+  at.far = tests::gated_store{.inner = at.far, .refuses = [&](std::string_view) { return is_away.load(); }};
+  auto run = at.run({.when = cairn::policies::every_steps{1}});
+  run.step(trained(1), {.step = 1}).save.wait();
+  while (run.stats().levels[0].failed == 0) std::this_thread::yield();
+  is_away = false;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (std::uint64_t step = 2; run.stats().levels[0].copies == 0 && std::chrono::steady_clock::now() < end; ++step)
+    run.step(trained(step), {.step = step}).save.wait();
+  CHECK(run.stats().levels[0].copies == 1);
 }
 
 TEST_CASE("a save in the trainer's thread takes the options of work in the background") {

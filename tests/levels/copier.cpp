@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+#include "cairn/levels/copier.hpp"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "cairn/levels.hpp"
+#include "cairn/save.hpp"
+#include "cairn/store/directory.hpp"
+#include "catch.hpp"
+#include "gate.hpp"
+#include "store/sample.hpp"
+
+using namespace std::chrono_literals;
+using sample::steps_in;
+using steps = std::vector<std::uint64_t>;
+
+namespace {
+
+/// Checkpoints at a near place, and a copier from there to a far one.
+struct copied_run {
+  std::optional<double> max_bytes_per_second{};
+  sample::scratch scratch{};
+  cairn::any_store near = cairn::stores::directory(scratch.path(), {.durable = false});
+  std::atomic<bool> is_away = false;
+  tests::gated_store far{.refuses = [this](std::string_view) { return is_away.load(); }};
+  cairn::checkpointer_options options{};
+  std::vector<cairn::event> events{};
+  std::shared_ptr<cairn::detail::level_list> all = std::make_shared<cairn::detail::level_list>(
+      std::vector<cairn::level>{cairn::level(near), cairn::level(far, {.max_bytes_per_second = max_bytes_per_second})});
+  cairn::detail::level_copier copier{*all, 1, options, [this](const cairn::event& what) { events.push_back(what); }};
+
+  void publish(std::uint64_t step) {
+    const auto name = cairn::detail::checkpoint_name(step);
+    cairn::save(near, name, std::vector<float>(100, static_cast<float>(step)), {.step = step});
+    copier.published(name);
+  }
+  [[nodiscard]] bool finish() { return copier.finish(std::chrono::steady_clock::now() + 60s); }
+};
+
+}  // namespace
+
+TEST_CASE("a checkpoint that is removed while it is copied is not missed, and not copied again") {
+  copied_run run{.max_bytes_per_second = 1};  // the copy waits until it is cancelled
+  run.publish(1);
+  while (!run.copier.is_copying()) std::this_thread::yield();
+  run.copier.forget("step-000000001");
+  run.near.remove("step-000000001");
+  run.copier.hurry();
+  CHECK(run.copier.complete(std::chrono::steady_clock::now() + 60s));  // nothing is left to copy
+  CHECK(run.finish());
+  CHECK(run.events.empty());
+  CHECK(steps_in(run.far.inner).empty());
+}
+
+TEST_CASE("a shorter period is noticed by a copier that waits") {
+  copied_run run;
+  run.publish(1);
+  CHECK(run.finish());
+  run.copier.set_period(3600);
+  run.publish(2);
+  CHECK(run.finish());  // not due
+  CHECK(steps_in(run.far.inner) == steps{1});
+  run.copier.set_period(0);
+  CHECK(run.finish());
+  CHECK(steps_in(run.far.inner) == steps{1, 2});
+}
+
+TEST_CASE("the time of copies is told once, that of failed ones apart") {
+  copied_run run;
+  run.is_away = true;
+  run.publish(1);
+  run.copier.hurry();
+  CHECK_THROWS_AS(run.copier.complete(std::chrono::steady_clock::now() + 60s), cairn::error);
+  const auto first = run.copier.take_ended();
+  CHECK((first.made == 0 && first.failed > 0));
+  run.is_away = false;
+  run.publish(2);
+  run.copier.hurry();
+  CHECK(run.copier.complete(std::chrono::steady_clock::now() + 60s));
+  const auto second = run.copier.take_ended();
+  CHECK((second.made > 0 && second.failed == 0));
+  const auto third = run.copier.take_ended();
+  CHECK((third.made == 0 && third.failed == 0));
+}
