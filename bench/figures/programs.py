@@ -79,7 +79,7 @@ What a trainer that rewrites its whole state, 512 MiB, in every step waits for a
 the call, "slower" by how much the steps until the save is durable are longer; the stall of a fork is both together.
 `over_memcpy` is over two threads that copy the same bytes, `over_libtorch` over `torch::save` in a thread that is joined
 before the state is rewritten. `peak_memory` is over the bytes of the state; `throughput_loss`, in percent, is of a
-training of 128 MiB with a save always running; `poll` is in nanoseconds.""",
+training of 512 MiB with a save always running; `poll` is in nanoseconds.""",
         "--quick yes --wait 0",
         panels=(Bars("The trainer waits", "seconds", "seconds.{}.waits", WAYS, False),
                 Bars("The steps after it are slower by", "seconds", "seconds.{}.steps_slower", WAYS, False))),
