@@ -22,6 +22,13 @@ class stopwatch {
   double begin_ = now();
 };
 
+/// For the threads of no scheduler, as there.
+[[nodiscard]] inline std::chrono::steady_clock::time_point later(std::chrono::steady_clock::time_point begin,
+                                                                 double seconds) {
+  const std::chrono::duration<double> wait(seconds < 1e6 ? seconds : 1e6);
+  return begin + std::chrono::duration_cast<std::chrono::steady_clock::duration>(wait);
+}
+
 using waiting_time = stopwatch;  // no process is suspended
 
 /// Not a call of the scheduler: who waits for other ranks calls their group, too.
