@@ -45,6 +45,7 @@ took() { seconds[$1]=$(awk "BEGIN { printf \"%.2f\", ${EPOCHREALTIME/,/.} - $beg
 interrupted() {
   local trainer at status=0
   clock
+  : > "$runs/$1"  # it is read before the trainer may have started
   "${kept[@]}" > "$runs/$1" 2>&1 &
   trainer=$!
   while at=$(steps_done "$runs/$1") && ((${at:-0} < $3)); do
