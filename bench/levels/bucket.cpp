@@ -51,8 +51,8 @@ class connection {
     curl_easy_setopt(c, CURLOPT_WRITEDATA, &now);
     curl_easy_setopt(c, CURLOPT_HEADERFUNCTION, &exchange::header);
     curl_easy_setopt(c, CURLOPT_HEADERDATA, &now);
-    curl_slist* headers = curl_slist_append(nullptr, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
-    headers = curl_slist_append(headers, "Expect:");
+    // Another header without a value would be in the signature of curl 7.88, and not in the request.
+    curl_slist* const headers = curl_slist_append(nullptr, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
     curl_easy_setopt(c, CURLOPT_HTTPHEADER, headers);
     const auto failed = curl_easy_perform(c);
     curl_slist_free_all(headers);
