@@ -92,8 +92,9 @@ class connection {
       std::string text(line, size * count);
       std::transform(text.begin(), text.begin() + std::min<std::ptrdiff_t>(5, std::ssize(text)), text.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-      if (text.starts_with("etag:"))
-        static_cast<exchange*>(self)->etag = text.substr(5, text.find_last_not_of("\r\n") - 4);
+      const auto first = text.find_first_not_of(' ', 5), last = text.find_last_not_of("\r\n");
+      if (text.starts_with("etag:") && first <= last)
+        static_cast<exchange*>(self)->etag = text.substr(first, last + 1 - first);
       return size * count;
     }
   };
