@@ -41,8 +41,8 @@ def main():
     times = {name: [] for name in ("cairn raw", "numpy", "cairn lossless", "C++ lossless")}
     with tempfile.TemporaryDirectory() as work:
         raw, lossless = f"{work}/raw", f"{work}/lossless"
-        cairn.save(raw, arrays, raw=True, durable=False)
-        cairn.save(lossless, arrays, durable=False)
+        cairn.save(raw, arrays, durable=False)
+        cairn.save(lossless, arrays, lossless=True, durable=False)
         for path in raw, lossless:
             loaded = cairn.load_dict(path)
             assert all(np.array_equal(loaded[name].view(np.uint32), each.view(np.uint32)) for name, each in arrays.items())
