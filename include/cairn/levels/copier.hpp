@@ -192,7 +192,7 @@ class level_copier {
   void run() {
     if (!options_.cores.empty()) use_cores(options_.cores);
     // On Linux of this thread, and of those that it starts: the training goes first on cores that both need.
-    constexpr int lower = 10;
+    constexpr int lower = 19;
     ::setpriority(PRIO_PROCESS, 0, lower);
     while (const auto next = next_copy()) {
       const stopwatch watch;
