@@ -316,6 +316,14 @@ TEST_CASE("a record that is damaged names where it is from") {
   for (std::size_t bytes = 0; bytes < text.size(); ++bytes)
     CHECK_THROWS_WITH(read_shard_record(text.substr(0, bytes), "rank 3"),
                       Catch::Matchers::ContainsSubstring("cairn: rank 3"));
+  shard_record own;
+  own.own.emplace_back().path = "w";
+  auto foreign = write_shard_record(own);
+  const auto type = std::string(cairn::name(own.own[0].type));
+  foreign.replace(foreign.find('"' + type + '"'), type.size() + 2, "\"C64\"");
+  const auto failure = sample::failure_of([&] { std::ignore = read_shard_record(foreign, "rank 3"); });
+  CHECK(failure.code == cairn::errc::corrupt);
+  CHECK(failure.says("rank 3"));
   CHECK_THROWS_WITH(
       read_shard_record(R"({"shards":[],"data":1,"encoded":[],"own":[],"structure":{},"sample":[],"more":2})",
                         "rank 3"),

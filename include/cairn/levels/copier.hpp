@@ -21,7 +21,6 @@
 #include <sys/resource.h>
 
 #include "cairn/core/error.hpp"
-#include "cairn/core/policy_memory.hpp"
 #include "cairn/event.hpp"
 #include "cairn/levels/copy.hpp"
 #include "cairn/levels/level_list.hpp"
@@ -30,8 +29,6 @@
 #include "cairn/run/checkpoint_list.hpp"
 #include "cairn/run/policy_driver.hpp"
 #include "cairn/run/progress.hpp"
-#include "cairn/schedule/level_schedule.hpp"
-#include "cairn/schedule/observed_run.hpp"
 #include "cairn/system/clock.hpp"
 #include "cairn/system/mutex.hpp"
 #include "cairn/system/parallel.hpp"
@@ -236,8 +233,7 @@ class level_copier {
     if (ends_) return std::nullopt;
     copying_ = std::exchange(waiting_, std::nullopt);
     lags_ = false;
-    const auto& options = all_.options(number_);
-    limiter_.begin(copying_->number <= wanted_ ? std::nullopt : options.max_bytes_per_second);
+    limiter_.begin(copying_->number <= wanted_ ? std::nullopt : options().max_bytes_per_second);
     began_ = clock::now();
     begun_ += 1;
     is_copying_ = true;
@@ -297,24 +293,10 @@ class level_copier {
     std::atomic<std::uint64_t> bytes{0};
     const auto copied = [&](std::uint64_t more) { limiter_.wait_until_allowed(bytes += more); };
     auto names = place().list();
-    std::vector<std::string> missing;
-    bool has_newer = false;  // of those below it only the names are compared
-    for (std::optional<std::string> next = name; next;)
-      next = with_newest(from, *next, [&](const auto& there) -> std::optional<std::string> {
-        limiter_.check();
-        const auto text = read_index_text(*there);
-        const auto index = parse_index(text, there->location(), index_part::metadata);
-        const bool is_named = std::ranges::find(names, *next) != names.end();
-        if (!is_named || !(has_newer || has_checkpoint(place(), *next, text, index)))
-          missing.push_back(*next);
-        else
-          has_newer = true;
-        return index.parent ? std::optional(index.parent->name) : std::nullopt;
-      });
+    auto missing = missing_at(place(), names, from, name, [this] { limiter_.check(); });
     all_.set_names(number_, std::move(names));
     for (; !missing.empty(); missing.pop_back()) {
-      with_newest(from, missing.back(),
-                  [&](const auto& there) { copy_checkpoint(*there, place(), missing.back(), copied); });
+      copy_checkpoint(from, missing.back(), place(), copied);
       all_.published(number_, missing.back());
     }
     removes_.refresh();
@@ -353,105 +335,6 @@ class level_copier {
   std::atomic<std::uint64_t> begun_{0};  // copies
   std::atomic<bool> is_copying_{false};
   std::thread thread_;  // started with mutex_ locked
-};
-
-/// To all places but the first. Chooses their periods: what a copy takes from the training is the part by which
-/// iterations beside copies are longer than others, those beside saves left out, and at least a hundredth of its time.
-class all_copies final : public level_copies {
- public:
-  all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, const observer& on_event)
-      : all_(all), schedule_(all->size() - 1) {
-    for (std::size_t i = 1; i < all->size(); ++i)
-      copiers_.push_back(std::make_shared<level_copier>(*all, i, options, on_event));
-    all_->set_copiers({copiers_.begin(), copiers_.end()});
-  }
-
-  void published(const std::string& name) override {
-    all_->published(0, name);
-    for (const auto& each : copiers_) each->published(name);
-  }
-  [[nodiscard]] std::set<std::string> copying() const override {
-    std::set<std::string> names;
-    for (const auto& each : copiers_)
-      if (auto name = each->copying()) names.insert(std::move(*name));
-    return names;
-  }
-  [[nodiscard]] bool complete(double seconds) override {
-    const auto end = later(std::chrono::steady_clock::now(), seconds);
-    for (const auto& each : copiers_) each->hurry();
-    return std::ranges::all_of(copiers_, [&](const auto& each) { return each->complete(end); });
-  }
-  [[nodiscard]] bool finish(double seconds) override {
-    const auto end = later(std::chrono::steady_clock::now(), seconds);
-    return std::ranges::all_of(copiers_, [&](const auto& each) { return each->finish(end); });
-  }
-  [[nodiscard]] std::vector<level_stats> stats() const override {
-    std::vector<level_stats> all;
-    for (const auto& each : copiers_) all.push_back(each->stats());
-    return all;
-  }
-
-  void stepped(double seconds, bool is_saving) noexcept override {
-    try {
-      observe(seconds, std::exchange(was_saving_, is_saving) || is_saving);
-      worked_ += seconds;
-      constexpr double seldom = 1;  // second
-      if (learn() || worked_ >= seldom) choose();
-    } catch (...) {  // no memory: the periods stay as they are
-    }
-  }
-  void restarted(const restart& how, const policy_memory& notes) noexcept override {
-    try {
-      schedule_.recall(notes);
-      schedule_.restarted(how);
-      choose();
-    } catch (...) {  // no memory
-    }
-  }
-  void remember(policy_memory& notes) const noexcept override {
-    try {
-      schedule_.remember(notes);
-    } catch (...) {  // no memory
-    }
-  }
-
- private:
-  /// Adds an iteration, unless a save ran beside it.
-  void observe(double seconds, bool is_saving) noexcept {
-    if (is_saving) return;
-    moment now{.iteration_seconds = seconds};
-    for (const auto& each : copiers_) {
-      now.is_saving = now.is_saving || each->is_copying();
-      now.saved_step += each->begun();
-    }
-    iterations_.observe(now);
-  }
-  /// What the copies that have ended took from the training. Returns whether there are any.
-  bool learn() {
-    constexpr double least_slowdown = 0.01;
-    bool has_ended = false;
-    for (std::size_t i = 0; i < copiers_.size(); ++i) {
-      const auto [made, failed] = copiers_[i]->take_ended();
-      if (made + failed == 0) continue;
-      has_ended = true;
-      iterations_.saved(made + failed);
-      if (made > 0) schedule_.copied(i, std::max(iterations_.slowdown(), least_slowdown) * made, made);
-    }
-    return has_ended;
-  }
-  void choose() {
-    schedule_.worked(std::exchange(worked_, 0.0));
-    for (std::size_t i = 0; i < copiers_.size(); ++i)
-      if (const auto seconds = schedule_.period(i)) copiers_[i]->set_period(*seconds);
-  }
-
-  std::shared_ptr<level_list> all_;
-  std::vector<std::shared_ptr<level_copier>> copiers_;
-  // For the training thread:
-  schedule::level_schedule schedule_;
-  schedule::iteration_times iterations_;
-  double worked_ = 0;  // seconds that the schedule does not know of
-  bool was_saving_ = false;
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,21 +63,22 @@ inline void copy_shard(const stores::publication& from, const index_shard& liste
   });
 }
 
-/// Publishes the checkpoint `name` in `to`, with the files of `from`. errc::corrupt: `from` is damaged, and nothing is
-/// published. errc::not_found: it has been removed.
-inline void copy_checkpoint(const stores::publication& from, any_store& to, std::string_view name,
-                            const copied_bytes& copied) {
-  const auto text = read_index_text(from);
-  const auto index = parse_index(text, sentence({from.location(), "/", index_file}), index_part::metadata);
-  const auto made = to.begin(name);
-  for (const auto& shard : index.shards) copy_shard(from, shard, *made, copied);
-  page_buffer aligned;
-  const auto bytes = aligned.first(text.size());
-  std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin());
-  const stores::buffer written[] = {bytes};
-  made->create(index_file, text.size()).write(0, written);
-  copied(text.size());
-  made->publish();
+/// Publishes the checkpoint `name` in `to`, with the files of its newest publication in `from`. errc::corrupt: that is
+/// damaged, and nothing is published. errc::not_found: it has been removed.
+inline void copy_checkpoint(const any_store& from, std::string_view name, any_store& to, const copied_bytes& copied) {
+  with_newest(from, name, [&](const auto& there) {
+    const auto text = read_index_text(*there);
+    const auto index = parse_index(text, sentence({there->location(), "/", index_file}), index_part::metadata);
+    const auto made = to.begin(name);
+    for (const auto& shard : index.shards) copy_shard(*there, shard, *made, copied);
+    page_buffer aligned;
+    const auto bytes = aligned.first(text.size());
+    std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin());
+    const stores::buffer written[] = {bytes};
+    made->create(index_file, text.size()).write(0, written);
+    copied(text.size());
+    made->publish();
+  });
 }
 
 /// Whether a store has a checkpoint with this index, or a delta that restores the same as this merged delta.
@@ -93,6 +95,29 @@ inline void copy_checkpoint(const stores::publication& from, any_store& to, std:
     if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
     return false;
   }
+}
+
+/// The checkpoint `name` of `from` and those that it is built on, as far as `to`, which lists `names`, does not have
+/// them; each is built on the one after it. Of those below one that `to` has, only the names are compared. `check` is
+/// called for each, and ends the search by what it throws.
+[[nodiscard]] inline std::vector<std::string> missing_at(const any_store& to, std::span<const std::string> names,
+                                                         const any_store& from, const std::string& name,
+                                                         const std::function<void()>& check) {
+  std::vector<std::string> missing;
+  bool has_newer = false;
+  for (std::optional<std::string> next = name; next;)
+    next = with_newest(from, *next, [&](const auto& there) -> std::optional<std::string> {
+      check();
+      const auto text = read_index_text(*there);
+      const auto index = parse_index(text, there->location(), index_part::metadata);
+      const bool is_named = std::ranges::find(names, *next) != names.end();
+      if (!is_named || !(has_newer || has_checkpoint(to, *next, text, index)))
+        missing.push_back(*next);
+      else
+        has_newer = true;
+      return index.parent ? std::optional(index.parent->name) : std::nullopt;
+    });
+  return missing;
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cairn/levels.hpp"
+#include "cairn/levels/all_copies.hpp"
 #include "cairn/levels/copier.hpp"
 #include "cairn/levels/level_list.hpp"
 #include "cairn/store/directory.hpp"

@@ -284,7 +284,12 @@ void describe(Io& io, described<Io, shard_record>& record) {
 std::string write_shard_record(const shard_record& record) { return to_json(record); }
 
 shard_record read_shard_record(std::string_view text, std::string_view origin) {
-  return from_json<shard_record>(text, origin);
+  try {
+    return from_json<shard_record>(text, origin);
+  } catch (const error& cause) {
+    if (cause.code() != errc::unsupported) throw;
+    throw error(errc::corrupt, std::string(cause.sentence()));  // no rank has a type that Cairn cannot hold
+  }
 }
 
 }  // namespace cairn::inline v0_1::detail
