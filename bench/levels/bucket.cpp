@@ -39,6 +39,7 @@ class connection {
     curl_easy_setopt(c, CURLOPT_USERPWD, user.c_str());
     curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, method.c_str());
     if (!range.empty()) curl_easy_setopt(c, CURLOPT_RANGE, range.c_str());
+    curl_easy_setopt(c, CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
     curl_easy_setopt(c, CURLOPT_UPLOAD_BUFFERSIZE, 2L << 20U);
     curl_easy_setopt(c, CURLOPT_BUFFERSIZE, 512L << 10U);
     if (method == "PUT" || method == "POST") {

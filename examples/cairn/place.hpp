@@ -13,7 +13,8 @@ namespace program {
 /// Is it the address of a bucket, and no path?
 [[nodiscard]] bool is_address(const std::string& where);
 
-/// The store of the run there. errc::invalid for an address, in a program without cairn::s3.
+/// The store of the run there, or of one that may be made. errc::invalid for an address, in a program without
+/// cairn::s3.
 [[nodiscard]] cairn::any_store run_at(const std::string& where);
 
 /// The store and the name of the checkpoint at a path or an address; of a run, the newest one. Nothing for a file.

@@ -89,12 +89,11 @@ const char* kind_of(const cairn::checkpoint_summary& one) {
   return !one.problem.empty() ? "unreadable" : one.parent.empty() ? "whole" : "delta";
 }
 
-std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run) {
+std::vector<cairn::checkpoint_summary> checkpoints_of(const cairn::any_store& run) {
   constexpr int most = 10;
   for (int tries = 1; tries <= most; ++tries)
-    if (auto all = is_address(run) ? cairn::list_checkpoints(run_at(run)) : cairn::list_checkpoints(run); !all.empty())
-      return all;
-  cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run});
+    if (auto all = cairn::list_checkpoints(run); !all.empty()) return all;
+  cairn::fail(cairn::errc::not_found, {"there is no checkpoint in ", run.location()});
 }
 
 std::int64_t time_of(const cairn::any_store& run, const std::string& name) {

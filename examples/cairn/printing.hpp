@@ -60,7 +60,7 @@ class table {
 
 /// The checkpoints of a run. errc::not_found if there is none. All may be replaced while they are listed: then the list
 /// is read again.
-[[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const std::string& run);
+[[nodiscard]] std::vector<cairn::checkpoint_summary> checkpoints_of(const cairn::any_store& run);
 
 /// When a checkpoint of a run was made, in seconds since 1970: when its index was written. 0 where that is not known.
 [[nodiscard]] std::int64_t time_of(const cairn::any_store& run, const std::string& name);

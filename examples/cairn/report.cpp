@@ -109,10 +109,8 @@ struct learned {
   std::vector<point> failures;
 };
 
-learned read_notes(const std::string& run, const std::vector<cairn::checkpoint_summary>& all) {
+learned read_notes(const cairn::any_store& store, const std::vector<cairn::checkpoint_summary>& all) {
   learned made;
-  const cairn::any_store store = run_at(run);
-  static_cast<void>(store.list());  // so that it knows where each checkpoint is
   for (const auto& each : all) {
     if (!each.problem.empty()) continue;
     try {
@@ -173,10 +171,8 @@ std::string charts_of_events(const std::string& events) {
   return made;
 }
 
-std::string table_of(const std::string& run, const std::vector<cairn::checkpoint_summary>& all,
+std::string table_of(const cairn::any_store& store, const std::vector<cairn::checkpoint_summary>& all,
                      const std::map<std::string, std::vector<point>>& metrics) {
-  const auto store = run_at(run);
-  static_cast<void>(store.list());
   std::string made =
       "<h2>Checkpoints</h2>\n<div class=\"wide\"><table><tr><th>name</th><th>kind</th><th>built "
       "on</th><th>step</th><th>size</th><th>saved</th>";
@@ -198,8 +194,8 @@ std::string table_of(const std::string& run, const std::vector<cairn::checkpoint
   return made;
 }
 
-std::string page_of(const std::string& run, const std::vector<cairn::checkpoint_summary>& all,
-                    const std::string& events) {
+std::string page_of(const std::string& run, const cairn::any_store& store,
+                    const std::vector<cairn::checkpoint_summary>& all, const std::string& events) {
   std::map<std::string, std::vector<point>> metrics;
   series whole{"whole", {}}, deltas{"delta", {}};
   std::uint64_t bytes = 0;
@@ -221,8 +217,8 @@ std::string page_of(const std::string& run, const std::vector<cairn::checkpoint_
   for (const auto& [name, points] : metrics) page += chart(name + " by step", {{"", points}});
   page += chart("size of a checkpoint by step, in KiB", sizes);
   page += charts_of_events(events);
-  page += charts_of_notes(read_notes(run, all));
-  return page + table_of(run, all, metrics) + "</body></html>\n";
+  page += charts_of_notes(read_notes(store, all));
+  return page + table_of(store, all, metrics) + "</body></html>\n";
 }
 
 /// Replaces a former report, and nothing else; after an error it stays.
@@ -253,10 +249,11 @@ void write_page(const std::string& file, const std::string& page) {
 }  // namespace
 
 int report(const std::string& run, const std::string& events, const std::string& output, bool json) {
-  const auto all = checkpoints_of(run);
+  const auto store = run_at(run);
+  const auto all = checkpoints_of(store);
   const bool is_printed = output == "-";
   if (is_printed && json) cairn::fail(cairn::errc::invalid, {"--json and -o - both print: choose a file for the page"});
-  const auto page = page_of(run, all, events);
+  const auto page = page_of(run, store, all, events);
   if (is_printed) {
     std::cout << page;
     return 0;

@@ -83,10 +83,10 @@ struct prune_plan {
 };
 
 /// Without the lock a trainer may save and remove meanwhile: then the list is read again.
-prune_plan plan_prune(const cairn::any_store& store, const std::string& run, const retention& rules) {
+prune_plan plan_prune(const cairn::any_store& store, const retention& rules) {
   constexpr int most = 100;
   for (int tries = 1;; ++tries) {
-    prune_plan made{checkpoints_of(run), {}};
+    prune_plan made{checkpoints_of(store), {}};
     const auto has_gone = [&](const std::string& name) {
       const auto now = store.list();
       return tries < most && std::find(now.begin(), now.end(), name) == now.end();
@@ -146,12 +146,11 @@ std::vector<std::size_t> changed_shapes(const cairn::any_store& store,
 }  // namespace
 
 int list(const std::string& run, const retention& rules, bool json) {
-  const auto all = checkpoints_of(run);
+  const auto store = run_at(run);
+  const auto all = checkpoints_of(store);
   const bool is_damaged = std::any_of(all.begin(), all.end(), [](const auto& each) { return !each.problem.empty(); });
   std::map<std::string, std::string> removed;
   for (auto& each : planned_removals(all, rules)) removed.emplace(std::move(each.name), std::move(each.reason));
-  const auto store = run_at(run);
-  static_cast<void>(store.list());  // so that it knows where each checkpoint is
   const auto reshaped = changed_shapes(store, all);
   if (json) {
     auto made = json_value::array();
@@ -210,11 +209,11 @@ int list(const std::string& run, const retention& rules, bool json) {
 int prune(const std::string& run, const retention& rules, bool really, bool json) {
   if (!rules.keep_last && !rules.keep_every && !rules.keep_best)
     cairn::fail(cairn::errc::invalid, {"prune needs a rule: --keep-last, --keep-every or --keep-best"});
-  static_cast<void>(checkpoints_of(run));  // before the lock, which makes the directory
-  const auto signals = really ? std::make_unique<interrupts>() : nullptr;
   cairn::any_store store = run_at(run);
+  static_cast<void>(checkpoints_of(store));  // before the lock, which makes the directory
+  const auto signals = really ? std::make_unique<interrupts>() : nullptr;
   const auto lock = really ? store.lock() : nullptr;  // errc::busy while a trainer saves there
-  const auto [all, removals] = plan_prune(store, run, rules);
+  const auto [all, removals] = plan_prune(store, rules);
   if (really) std::signal(SIGPIPE, SIG_IGN);  // a reader of the output that ends does not end the removals
   std::map<std::string, std::uint64_t> bytes_of;
   for (const auto& each : all) bytes_of[each.name] = each.bytes;

@@ -78,7 +78,7 @@ std::uint64_t bytes_of_chains(const std::vector<cairn::checkpoint_summary>& list
 /// All checkpoints of a run. A trainer may remove them meanwhile: those that have gone are left out.
 std::vector<verified> verify_all(const std::string& run, bool json) {
   std::vector<std::string> paths;
-  const auto listed = checkpoints_of(run);
+  const auto listed = checkpoints_of(run_at(run));
   for (const auto& each : listed) paths.push_back(run + "/" + each.name);
   const progress shown(bytes_of_chains(listed), json);
   std::vector<verified> all;

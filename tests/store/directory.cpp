@@ -379,7 +379,9 @@ TEST_CASE("what another process publishes or removes after a list is noticed, ho
   };
   age();
   CHECK(store.open("a")->location() == scratch.path("a"));
+  std::filesystem::copy(scratch.path("a"), scratch.path("kept"));
   write_shard(other, "a", 20);
+  std::filesystem::rename(scratch.path("kept"), scratch.path("a"));  // as if the older one could not be deleted
   CHECK(store.open("a")->location() == scratch.path("a~2"));
   age();
   CHECK(store.open("a")->location() == scratch.path("a~2"));
