@@ -6,9 +6,10 @@
     cmake --preset release && cmake --build --preset release  # the last two programs measure it
     python3 bench/results.py --data DATA/mnist
 
-What a program has measured and printed, when, and on which commit and machine, is kept in bench/results/NAME.json, and what it wrote to stderr in
-build/results. RESULTS.md has all programs that have such a file: with --only, those that are not run again stay as they were. A program that was not run, or that
-failed, is named; the exit status is 1 if one has failed.
+What a program has measured and printed, when, and on which commit and machine, is kept in bench/results/NAME.json,
+and what it wrote to stderr in build/results. RESULTS.md has all programs that have such a file: with --only, those that
+are not run again stay as they were. A program that was not run, or that failed, is named; the exit status is 1 if one
+has failed.
 """
 
 import argparse

@@ -2,6 +2,7 @@
 // Restores on any number of ranks: of what all ranks have, of boxes, and of the state of each rank; whole checkpoints
 // and deltas.
 #include "cairn/checkpointer.hpp"
+#include "cairn/core/box.hpp"
 #include "cairn/fields.hpp"
 #include "cairn/load.hpp"
 #include "cairn/schedule/policies.hpp"

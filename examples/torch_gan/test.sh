@@ -28,7 +28,8 @@ for at in 3 12 33; do  # before the first checkpoint, in the first epoch and in 
   ((status == 137)) || die "killed at $at, but the exit status is $status"
 done
 "$program" killed 60 > log 2>&1 || die "cannot resume"
-grep -Eq '^resumed from step (5|10|15|20|25|30)$' log || die "should have resumed from a step that was saved before the last kill"
+# A step that is due is saved later where the save before it takes until then.
+grep -Eq '^resumed from step ([5-9]|[12][0-9]|3[0-2])$' log || die "should have resumed from a step that was saved before the last kill"
 [[ $(state_of log) == "$expected" ]] || die "not bit-identical after three kills"
 
 "$program" stopped 100000 > log 2>&1 &

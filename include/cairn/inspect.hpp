@@ -61,22 +61,22 @@ class checkpoint {
   /// The path of the checkpoint, or its place in a store.
   [[nodiscard]] const std::string& path() const&;
   /// As above.
-  [[nodiscard]] std::string path() && { return path(); }
+  [[nodiscard]] std::string path() &&;
   /// The step that it was saved at.
   [[nodiscard]] std::uint64_t step() const;
   /// The metrics of that step, by name.
   [[nodiscard]] const std::map<std::string, double>& metrics() const&;
   /// As above.
-  [[nodiscard]] std::map<std::string, double> metrics() && { return metrics(); }
+  [[nodiscard]] std::map<std::string, double> metrics() &&;
   /// Texts of the user: see checkpointer_options.
   [[nodiscard]] const std::map<std::string, std::string>& metadata() const&;
   /// As above.
-  [[nodiscard]] std::map<std::string, std::string> metadata() && { return metadata(); }
+  [[nodiscard]] std::map<std::string, std::string> metadata() &&;
 
   /// Sorted by name. The first call makes the list.
   [[nodiscard]] const std::vector<tensor_info>& tensors() const&;
   /// As above.
-  [[nodiscard]] std::vector<tensor_info> tensors() && { return tensors(); }
+  [[nodiscard]] std::vector<tensor_info> tensors() &&;
   /// Whether there is a tensor of that name. O(log n).
   [[nodiscard]] bool contains(std::string_view name) const noexcept;
   /// errc::not_found when there is no such tensor. O(log n).

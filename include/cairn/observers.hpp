@@ -62,11 +62,9 @@ class json_lines {
 /// Passes each event to several observers, in that order, even when one throws.
 class all {
  public:
-  all(std::initializer_list<observer> observers) : observers_(observers) {}
+  all(std::initializer_list<observer> observers);
 
-  void operator()(const event& what) const {
-    for (const auto& each : observers_) cairn::detail::notify(each, what);
-  }
+  void operator()(const event& what) const;
 
  private:
   std::vector<observer> observers_;

@@ -29,6 +29,14 @@ struct cairn::adapter<watch<1>> {
 void check(const has<watch<0>>& s) { (void)describe(s); }  // here "part: watch<0>"
 void check(const has<watch<1>>& s) { (void)describe(s); }  // here "part: watch<1>"
 
+template <>
+struct cairn::adapter<std::string> {
+  static int get(const std::string&) { return 0; }
+  static void set(std::string&, int) {}
+};
+// expect: Numbers and std::string have none
+void check(const has<std::string>& s) { (void)describe(s); }  // here "part: std::
+
 class first {};
 class second {};
 template <>

@@ -57,11 +57,8 @@ void fill(random& from, T& object) {
   if constexpr (requires { object.each([](auto&) {}); }) {
     object.each([&](auto& part) { matrix::fill(from, part); });
   } else if constexpr (kind == category::scalar || kind == category::wide_scalar) {
-    if constexpr (requires { typename T::period; })
-      object = T(random_number<typename T::rep>(from));
-    else
-      object = random_number<T>(from);
-  } else if constexpr (kind == category::complex || kind == category::wide_complex) {
+    object = random_number<T>(from);
+  } else if constexpr (kind == category::complex) {
     object.real(random_number<typename T::value_type>(from));
     object.imag(random_number<typename T::value_type>(from));
   } else if constexpr (kind == category::duration) {
@@ -69,9 +66,6 @@ void fill(random& from, T& object) {
       object = T(typename T::duration(random_number<typename T::rep>(from)));
     else
       object = T(random_number<typename T::rep>(from));
-  } else if constexpr (kind == category::calendar) {
-    const auto day = static_cast<unsigned>(from.below(28));
-    object = std::chrono::year(2000) / std::chrono::month(1 + day % 12) / std::chrono::day(1 + day);
   } else if constexpr (cairn::detail::text<T> || kind == category::path) {
     object = from.text();
   } else if constexpr (kind == category::bits) {

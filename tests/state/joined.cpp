@@ -61,7 +61,6 @@ struct record {
   std::array<point, 2> fixed;
   std::pair<int, std::vector<long>> two;
   std::optional<std::optional<int>> maybe;
-  std::chrono::year_month_day day{std::chrono::year(2000), std::chrono::month(1), std::chrono::day(1)};
   friend bool operator==(const record&, const record&) = default;
 };
 
@@ -124,9 +123,6 @@ class source {
     fill(r.values), fill(r.id), fill(r.text), fill(r.flag), fill(r.points), fill(r.tags), fill(r.extra), fill(r.place);
     fill(r.nested), fill(r.pair), fill(r.branches), fill(r.deque), fill(r.set), fill(r.table), fill(r.bits), fill(r.z);
     fill(r.fixed), fill(r.two), fill(r.maybe);
-    r.day = std::chrono::year_month_day(std::chrono::year(static_cast<int>(2000 + below(50))),
-                                        std::chrono::month(1 + static_cast<unsigned>(below(12))),
-                                        std::chrono::day(1 + static_cast<unsigned>(below(28))));
   }
   template <class Container>
   Container make(std::size_t size) {

@@ -57,6 +57,9 @@ inline constexpr bool is_container<c10::optional<T>> = true;
 
 namespace detail {
 
+template <class T, class... Types>
+concept one_of_types = (std::same_as<T, Types> || ...);
+
 /// A std::shared_ptr or std::unique_ptr to an object, not an array, of this class or of one derived from it.
 template <class T, class Base>
 concept torch_owner =

@@ -3,7 +3,6 @@
 // a leaf. The structure is what arrays cannot express about a state. And what it records besides these.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -66,12 +65,7 @@ struct catalog {
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
   /// The index of the leaf at `path`, or npos. O(log n).
-  [[nodiscard]] std::size_t find(std::string_view path) const noexcept {
-    const auto at =
-        std::lower_bound(leaves.begin(), leaves.end(), path,
-                         [](const stored_leaf& leaf, std::string_view wanted) { return leaf.path < wanted; });
-    return at != leaves.end() && at->path == path ? static_cast<std::size_t>(at - leaves.begin()) : npos;
-  }
+  [[nodiscard]] std::size_t find(std::string_view path) const noexcept;
 };
 
 /// What a checkpoint records besides arrays and structure.

@@ -39,10 +39,7 @@ namespace detail {
 using restored_losses = std::map<std::string, restored_loss, std::less<>>;
 
 /// The larger error of each kind.
-[[nodiscard]] inline loss worse(const loss& a, const loss& b) noexcept {
-  const auto larger = [](auto x, auto y) { return x < y ? y : x; };
-  return {larger(a.max_error, b.max_error), larger(a.relative_l2, b.relative_l2), larger(a.delta_l2, b.delta_l2)};
-}
+[[nodiscard]] loss worse(const loss& a, const loss& b) noexcept;
 
 /// What a file records of an encoded tensor, whose payload is stored as U8.
 struct encoding_info {

@@ -13,7 +13,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "cairn/core/config.hpp"
 #include "cairn/version.hpp"
@@ -92,8 +91,7 @@ class CAIRN_ONE_PER_PROCESS error : public std::runtime_error {
   /// The longest sentence, in bytes.
   static constexpr std::size_t most_bytes = 16'000;
 
-  error(errc code, const std::string& sentence)
-      : std::runtime_error(prefix + detail::printable(detail::cut(sentence, most_bytes))), code_(code) {}
+  error(errc code, const std::string& sentence);
 
   /// Why the operation failed.
   [[nodiscard]] errc code() const noexcept { return code_; }
@@ -135,10 +133,7 @@ class sentence_part {
         number_(number < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(number)
                            : static_cast<std::uint64_t>(number)) {}
 
-  void append_to(std::string& text, std::size_t most_bytes) const {
-    text += detail::cut(text_, most_bytes);
-    if (number_) text += std::to_string(*number_);
-  }
+  void append_to(std::string& text, std::size_t most_bytes) const;
 
  private:
   std::string_view text_{};
@@ -147,24 +142,15 @@ class sentence_part {
 
 /// Joins the parts of a sentence, and cuts longer parts than `most_bytes` in their middle. Not optimised: error paths
 /// only.
-[[nodiscard]] inline std::string sentence(std::initializer_list<sentence_part> parts,
-                                          std::size_t most_bytes = std::string::npos) {
-  std::string text;
-  for (const auto& part : parts) part.append_to(text, most_bytes);
-  return text;
-}
+[[nodiscard]] std::string sentence(std::initializer_list<sentence_part> parts,
+                                   std::size_t most_bytes = std::string::npos);
 
 /// Throws an error. No part takes more than a quarter of the message, so that the others are all there.
-[[noreturn]] inline void fail(errc code, std::initializer_list<sentence_part> parts) {
-  throw error(code, sentence(parts, error::most_bytes / 4));
-}
+[[noreturn]] void fail(errc code, std::initializer_list<sentence_part> parts);
 
 /// Throws `errc::io` with the system's own words for `number` (an errno value), and what they leave open: "cannot write
 /// the 4096 bytes of x/y: No space left on device; 512 bytes are free".
-[[noreturn]] inline void fail_io(std::string_view action, std::string_view file, int number = errno) {
-  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number),
-                  detail::io_advice(std::string(file), number)});
-}
+[[noreturn]] void fail_io(std::string_view action, std::string_view file, int number = errno);
 
 namespace detail {
 

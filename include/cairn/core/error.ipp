@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Definitions of error.hpp: texts of unknown origin, advice about files, and other exceptions.
+// Definitions of error.hpp: errors and their sentences, texts of unknown origin, advice about files, and other
+// exceptions.
 #pragma once
 
 #include <new>
+#include <system_error>
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -10,6 +12,33 @@
 #include <unistd.h>
 
 #include "cairn/core/error.hpp"
+
+namespace cairn::inline v0_1 {
+
+error::error(errc code, const std::string& sentence)
+    : std::runtime_error(prefix + detail::printable(detail::cut(sentence, most_bytes))), code_(code) {}
+
+void sentence_part::append_to(std::string& text, std::size_t most_bytes) const {
+  text += detail::cut(text_, most_bytes);
+  if (number_) text += std::to_string(*number_);
+}
+
+std::string sentence(std::initializer_list<sentence_part> parts, std::size_t most_bytes) {
+  std::string text;
+  for (const auto& part : parts) part.append_to(text, most_bytes);
+  return text;
+}
+
+void fail(errc code, std::initializer_list<sentence_part> parts) {
+  throw error(code, sentence(parts, error::most_bytes / 4));
+}
+
+void fail_io(std::string_view action, std::string_view file, int number) {
+  fail(errc::io, {"cannot ", action, " ", file, ": ", std::generic_category().message(number),
+                  detail::io_advice(std::string(file), number)});
+}
+
+}  // namespace cairn::inline v0_1
 
 namespace cairn::inline v0_1::detail {
 

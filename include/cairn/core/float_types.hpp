@@ -2,7 +2,6 @@
 // Storage types for 2-byte and 1-byte floating point, converted to and from float with round-to-nearest-even.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -26,13 +25,14 @@ template <class Bits, int Exponent, int Mantissa, bool Infinite>
   const bool is_normal = magnitude >= 0x80'0000U;
   const std::uint32_t mantissa = is_normal ? (magnitude & 0x7f'ffffU) | 0x80'0000U : magnitude;
   const int exponent = (is_normal ? static_cast<int>(magnitude >> 23) : 1) - 127 + bias;
-  const int shift = (std::min)(23 - Mantissa + (std::max)(1 - exponent, 0), 25);  // more where the result is denormal
+  const int denormal = exponent < 1 ? 1 - exponent : 0;  // bits that the result has fewer
+  const int shift = 23 - Mantissa + denormal < 25 ? 23 - Mantissa + denormal : 25;
   const std::uint32_t half = 1U << (shift - 1);
   const std::uint32_t kept = mantissa >> shift;  // its leading one, if it is there, adds 1 to the exponent
   const std::uint32_t rest = mantissa & ((1U << shift) - 1);
   const std::uint32_t rounded = kept + (rest > half || (rest == half && (kept & 1U)));
-  const std::uint32_t result = (static_cast<std::uint32_t>((std::max)(exponent, 1) - 1) << Mantissa) + rounded;
-  return static_cast<Bits>(sign | (std::min)(result, top));
+  const std::uint32_t result = (static_cast<std::uint32_t>(exponent - 1 + denormal) << Mantissa) + rounded;
+  return static_cast<Bits>(sign | (result < top ? result : top));
 }
 
 /// The exact float of the bits.

@@ -2,7 +2,6 @@
 // Which codec encodes a leaf, by its path, and which one decodes a payload, by its name.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -56,27 +55,18 @@ class CAIRN_ONE_PER_PROCESS known_codec {
  public:
   using maker = any_codec (*)();
 
-  known_codec(std::string_view name, maker make) noexcept : name_(name), make_(make), next_(newest_.load()) {
-    while (!newest_.compare_exchange_weak(next_, this)) {
-    }
-  }
+  known_codec(std::string_view name, maker make) noexcept;
   known_codec(const known_codec&) = delete;  // the list points to it
   known_codec& operator=(const known_codec&) = delete;
   ~known_codec() = default;
 
   /// Null when no header that the program includes has made the codec known.
-  [[nodiscard]] static maker find(std::string_view name) noexcept {
-    for (const known_codec* each = newest_.load(); each != nullptr; each = each->next_)
-      if (each->name_ == name) return each->make_;
-    return nullptr;
-  }
+  [[nodiscard]] static maker find(std::string_view name) noexcept;
 
  private:
   std::string_view name_;
   maker make_;
   const known_codec* next_;
-
-  static constinit inline std::atomic<const known_codec*> newest_{nullptr};
 };
 
 }  // namespace detail

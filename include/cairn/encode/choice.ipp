@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "cairn/core/error.hpp"
@@ -15,6 +16,24 @@ namespace cairn::inline v0_1::detail {
 /// Codecs of Cairn that a program includes the header of, and these headers.
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
+
+/// The head of the list of all.
+[[nodiscard]] CAIRN_ONE_PER_PROCESS inline std::atomic<const known_codec*>& newest_codec() noexcept {
+  static constinit std::atomic<const known_codec*> newest{nullptr};
+  return newest;
+}
+
+known_codec::known_codec(std::string_view name, maker make) noexcept
+    : name_(name), make_(make), next_(newest_codec().load()) {
+  while (!newest_codec().compare_exchange_weak(next_, this)) {
+  }
+}
+
+known_codec::maker known_codec::find(std::string_view name) noexcept {
+  for (const known_codec* each = newest_codec().load(); each != nullptr; each = each->next_)
+    if (each->name_ == name) return each->make_;
+  return nullptr;
+}
 
 bool use_parent(const codec_rules& rules) {
   return std::any_of(rules.begin(), rules.end(), [](const codec_rule& each) { return each.codec.uses_parent(); });

@@ -87,13 +87,21 @@ const std::vector<tensor_info>& checkpoint::tensors() const& {
   return contents_->tensors;
 }
 
+std::vector<tensor_info> checkpoint::tensors() && { return tensors(); }
+
 const std::string& checkpoint::path() const& { return reader().contents().origin; }
+
+std::string checkpoint::path() && { return path(); }
 
 std::uint64_t checkpoint::step() const { return reader().step(); }
 
 const std::map<std::string, double>& checkpoint::metrics() const& { return reader().info().metrics; }
 
+std::map<std::string, double> checkpoint::metrics() && { return metrics(); }
+
 const std::map<std::string, std::string>& checkpoint::metadata() const& { return reader().info().metadata; }
+
+std::map<std::string, std::string> checkpoint::metadata() && { return metadata(); }
 
 bool checkpoint::contains(std::string_view name) const noexcept {
   return reader().contents().find(name) != detail::catalog::npos;

@@ -2,7 +2,6 @@
 // The contract of `schedule/`: what was observed, as plain numbers -> whether to save now, and as what.
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -40,15 +39,7 @@ class cloned {
 };
 
 /// The `count` numbers of that name; none where there are more or fewer, or one is not finite.
-[[nodiscard]] inline std::span<const double> recalled(const policy_memory& memory, const std::string& name,
-                                                      std::size_t count) {
-  const auto at = memory.find(name);
-  if (at == memory.end() || at->second.size() != count) return {};
-  const auto& kept = at->second;
-  return std::all_of(kept.begin(), kept.end(), [](const double& each) { return is_finite(each); })
-             ? std::span(kept)
-             : std::span<const double>();
-}
+[[nodiscard]] std::span<const double> recalled(const policy_memory& memory, const std::string& name, std::size_t count);
 
 // Optional members are found by their names alone, so that one that would never be called can be refused.
 

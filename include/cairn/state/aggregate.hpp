@@ -15,6 +15,7 @@
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/member_name.hpp"
+#include "cairn/state/words.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -366,9 +367,6 @@ constexpr decltype(auto) with_fields(Record& record, const Action& action) {
   else
     return detail::bind_fields<arity<type>>(record, action);
 }
-
-template <class... Types>
-struct type_list {};
 
 struct make_type_list {
   template <class... Fields>

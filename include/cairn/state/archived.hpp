@@ -2,7 +2,6 @@
 // Walks objects by functions that pass their values, one by one, to an archive, as other serialization libraries do.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -35,8 +34,8 @@ struct archived_operations {
 /// "value1", ...; a name that another part has is followed by _2, _3, ... Numbers that follow each other under the same
 /// name are one array.
 ///
-/// A save describes what lies in the object itself in place, and copies the bytes of all else, which may not outlive
-/// the function. A load gives each value at once; `load_stopped`: it has none.
+/// A save describes arrays and parts that lie in the object itself in place, and copies numbers, and the bytes of all
+/// else, which may not outlive the function. A load gives each value at once; `load_stopped`: it has none.
 class archived_values {
  public:
   /// `derived`: the values of an object of which this one is a base class.
@@ -60,8 +59,8 @@ class archived_values {
     return bases_->emplace(type, object).second;
   }
 
-  /// After the last value. errc::invalid: the function has changed a number that it passed before.
-  void finish();
+  /// After the last value.
+  void finish() { end_run(); }
   /// Throws the error of Cairn that a value caused, if the function has caught it.
   void rethrow() const;
   [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
@@ -72,7 +71,6 @@ class archived_values {
     std::string name;
     std::string path;  ///< empty: no run is open
     dtype type{};
-    void* first = nullptr;         ///< of a save: the first number where the function has it
     std::vector<std::byte> bytes;  ///< of a load: empty for a single number
     std::size_t at = 0;            ///< of a load: the bytes that were given
   };
@@ -83,13 +81,6 @@ class archived_values {
   void end_run();
   [[noreturn]] void stop(const std::string& problem);
 
-  /// A number that a save describes in place.
-  struct described_number {
-    const void* at;
-    std::array<std::byte, 8> bytes;  ///< its value when the function passed it
-    std::size_t width;
-  };
-
   walker& walker_;
   bool loads_;
   const std::byte* begin_;
@@ -97,7 +88,6 @@ class archived_values {
   std::uint64_t unnamed_ = 0;
   std::unordered_map<std::string, unsigned> names_;  // how often
   run run_;
-  std::vector<described_number> in_place_;
   bool stopped_ = false;
   std::exception_ptr failure_;
   std::set<std::pair<type_id, const void*>> own_bases_;

@@ -121,14 +121,14 @@ void archived_values::number(std::string_view name, dtype type, void* at) {
   if (!loads_) {
     if (!follows) {
       end_run();
-      run_ = {std::string(name), path_of(name), type, at, {}, 0};
+      run_ = {std::string(name), path_of(name), type, {}, 0};
     }
     run_.bytes.insert(run_.bytes.end(), value, value + width);
     return;
   }
   if (!follows) {
     end_run();
-    run_ = {std::string(name), path_of(name), type, nullptr, {}, 0};
+    run_ = {std::string(name), path_of(name), type, {}, 0};
     stored_numbers numbers{type, at, &run_.bytes};
     walk_part(run_.path, &numbers, stored_numbers::walk);
     if (run_.bytes.empty()) return;
@@ -149,14 +149,7 @@ void archived_values::end_run() {
            "' in the checkpoint, more than its load function reads");
     return;
   }
-  const bool in_place = count == 1 && owns(ended.first);
-  archived_numbers numbers{ended.type, count == 1, ended.first, count};
-  if (in_place) {
-    in_place_.push_back({ended.first, {}, ended.bytes.size()});
-    std::memcpy(in_place_.back().bytes.data(), ended.bytes.data(), ended.bytes.size());
-    return walk_part(ended.path, &numbers, archived_numbers::walk);
-  }
-  numbers.memory = const_cast<std::byte*>(ended.bytes.data());
+  archived_numbers numbers{ended.type, count == 1, const_cast<std::byte*>(ended.bytes.data()), count};
   walker_.begin_temporary();
   walk_part(ended.path, &numbers, archived_numbers::walk);
   walker_.end_temporary();
@@ -175,13 +168,6 @@ void archived_values::base(std::string_view name, void* object, const archived_o
   end_run();
   archived_base request{object, &how, this};
   walk_part(path_of(name), &request, archived_base::walk);
-}
-
-void archived_values::finish() {
-  end_run();
-  for (const auto& number : in_place_)
-    if (std::memcmp(number.at, number.bytes.data(), number.width) != 0)
-      fail(errc::invalid, {"it changes a member that it has passed to the archive"});
 }
 
 /// Runs the save or load function. Returns after a load that stopped, which the walker knows.

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
 #include "cairn/core/config.hpp"
 #include "cairn/core/leaf.hpp"
@@ -66,13 +64,6 @@ struct match_options {
   std::function<reshaping(std::string_view path)> reshape{};
 
   [[nodiscard]] reshaping reshape_of(std::string_view path) const { return reshape ? reshape(path) : reshaping::none; }
-};
-
-/// Where stored leaf `index`, or a box of it, is loaded to; the destination has as many elements.
-struct target {
-  std::size_t index;
-  memory_view destination;
-  std::optional<box> region{};
 };
 
 /// Deeper nesting is refused, in a state and in a file. Keep the nodes of a long linked list in a vector.

@@ -4,14 +4,13 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <iosfwd>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <variant>
+#include <utility>
 
 #include "cairn/core/dtype.hpp"
 #include "cairn/core/float_types.hpp"
@@ -31,11 +30,13 @@ concept scalar_type = (std::is_arithmetic_v<T> && !std::same_as<T, long double> 
                       std::is_enum_v<T> || small_float_type<T>;
 
 template <class T>
-concept complex_type = requires(const T& z) {
-  typename T::value_type;
-  { z.real() } -> std::convertible_to<typename T::value_type>;
-  { z.imag() } -> std::convertible_to<typename T::value_type>;
-} && std::is_floating_point_v<typename T::value_type> && sizeof(T) == 2 * sizeof(typename T::value_type);
+concept complex_type =
+    requires(const T& z) {
+      typename T::value_type;
+      { z.real() } -> std::convertible_to<typename T::value_type>;
+      { z.imag() } -> std::convertible_to<typename T::value_type>;
+    } && std::is_floating_point_v<typename T::value_type> && scalar_type<typename T::value_type> &&
+    sizeof(T) == 2 * sizeof(typename T::value_type);
 
 /// The durations and time points of std::chrono and the like.
 template <class T>
@@ -51,30 +52,18 @@ concept chrono_type = (
 template <class T>
 concept duration_type = chrono_type<T> && scalar_type<typename T::rep>;
 
-/// A duration or time point whose number is a long double.
-template <class T>
-concept wide_duration_type = chrono_type<T> && std::same_as<typename T::rep, long double>;
-
-template <class T, class... Types>
-concept one_of_types = (std::same_as<T, Types> || ...);
-
-template <class T>
-concept calendar_number_type =
-    one_of_types<T, std::chrono::year, std::chrono::month, std::chrono::day, std::chrono::weekday>;
-
-template <class T>
-concept calendar_type = calendar_number_type<T> ||
-                        one_of_types<T, std::chrono::year_month, std::chrono::month_day, std::chrono::year_month_day>;
-
 template <class T>
 inline constexpr bool is_std_array = false;
 template <class T, std::size_t N>
 inline constexpr bool is_std_array<std::array<T, N>> = true;
 
+/// A std::variant, whose header is not included for programs that have none.
 template <class T>
-inline constexpr bool is_std_variant = false;
-template <class... T>
-inline constexpr bool is_std_variant<std::variant<T...>> = true;
+concept variant_type = requires(const T& t) { t.valueless_by_exception(); } && type_name_view<T>().starts_with("std::");
+template <class... Types, template <class...> class Variant>
+type_list<Types...> types_in(const Variant<Types...>&);
+template <variant_type T>
+using alternatives_of = decltype(detail::types_in(std::declval<const T&>()));
 
 template <class T>
 inline constexpr bool is_per_rank = false;
@@ -250,11 +239,9 @@ enum class category {
   listed,      // a class with a field list or a list of base classes
   per_rank,
   scalar,       // one element: numbers, enums, std::byte, small floats
-  wide_scalar,  // long double, and durations of it: has padding, saved as bytes
-  wide_complex,
+  wide_scalar,  // long double: has padding, saved as bytes
   complex,
   duration,     // chrono durations and time points: one number
-  calendar,     // std::chrono::year_month_day, and parts of it: one to three numbers
   fixed_array,  // C arrays and std::array
   tuple,        // tuple and pair
   record,       // plain aggregates
@@ -359,14 +346,10 @@ consteval category category_of() {
   else if constexpr (has_field_list<T> || has_base_list<T>)
     return category::listed;
   else if constexpr (complex_type<T>)
-    return std::same_as<typename T::value_type, long double> ? category::wide_complex : category::complex;
+    return category::complex;
   else if constexpr (duration_type<T>)
     return category::duration;
-  else if constexpr (wide_duration_type<T>)
-    return category::wide_scalar;
-  else if constexpr (calendar_type<T>)
-    return category::calendar;
-  else if constexpr (is_std_variant<T>)
+  else if constexpr (variant_type<T>)
     return category::variant;
   else if constexpr (is_shown_by_operations<T>() && category_of_operations<T>() != category::unsupported)
     return category_of_operations<T>();

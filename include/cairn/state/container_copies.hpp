@@ -193,10 +193,14 @@ struct copy_traits<T> {
   using type = map_columns<column<key>, column<mapped>>;
   static constexpr auto key_of = [](const auto& entry) -> const key& { return entry.first; };
 
-  static column<key> take_keys(const T& value) {
-    column_writer<key> keys(value.size());
-    detail::for_each_in_key_order(value, key_of, [&](const auto& entry) { keys.add(entry.first); });
-    return keys.take();
+  static bool has_keys(const T& value, const type& stored) {
+    std::size_t i = 0;
+    bool is_same = value.size() == detail::column_size<key>(stored.key);
+    if (is_same)
+      detail::for_each_in_key_order(value, key_of, [&](const auto& entry) {
+        is_same = is_same && detail::is_stored_at<key>(stored.key, i++, entry.first);
+      });
+    return is_same;
   }
   static type take(const T& value) {
     column_writer<key> keys(value.size());
@@ -211,7 +215,7 @@ struct copy_traits<T> {
   static void put(T& value, type& stored) {
     column_reader<key> keys(stored.key);
     column_reader<mapped> values(stored.value);
-    if (detail::is_same_column<key>(take_keys(value), stored.key))
+    if (has_keys(value, stored))
       return detail::for_each_in_key_order(value, key_of, [&](auto& entry) { values.read(entry.second); });
     value.clear();
     const std::size_t size = detail::column_size<key>(stored.key);
@@ -227,7 +231,7 @@ struct copy_traits<T> {
   }
   template <class Action>
   static void for_each_freed(T& value, const type* stored, const Action& action) {
-    if (stored && detail::is_same_column<key>(take_keys(value), stored->key)) return;
+    if (stored && has_keys(value, *stored)) return;
     for (auto& entry : value) action(entry.second);
   }
   static void check(const T& value, const type& stored) {
@@ -235,7 +239,7 @@ struct copy_traits<T> {
     detail::check_associative(value, detail::column_size<key>(stored.key));
   }
   static void try_put(const T& value, type& stored) {
-    if (detail::is_same_column<key>(take_keys(value), stored.key)) return;  // no entry is made
+    if (has_keys(value, stored)) return;  // no entry is made
     T trial = detail::empty_like(value);
     put(trial, stored);
   }

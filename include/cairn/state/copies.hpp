@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -45,6 +45,10 @@ class bool_array {
 struct text_column {
   std::string text;
   std::vector<std::uint64_t> ends;
+
+  void add(std::string_view value);
+  /// String number `i`. errc::mismatch: the arrays are no list of strings.
+  [[nodiscard]] std::string_view at(std::size_t i) const;
 };
 
 /// A map as two columns, keys and values, in the order of the keys.
@@ -89,9 +93,6 @@ using column = std::conditional_t<text<typename column_element<T>::type>, text_c
                                   std::conditional_t<std::same_as<typename column_element<T>::type, bool>, bool_array,
                                                      std::vector<typename column_element<T>::type>>>;
 
-/// errc::mismatch: no string of `stored` can reach from `begin` to `end`.
-void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end);
-
 template <class T>
 decltype(auto) take_element(const T& value) {
   if constexpr (flat<T> || text<T>)
@@ -114,6 +115,12 @@ void put_element(T& value, Stored&& stored) {
   }
 }
 
+/// The characters of a text of any class.
+template <text T>
+[[nodiscard]] std::string_view text_in(const T& value) noexcept {
+  return {value.data(), value.size()};
+}
+
 /// Makes a column from values that are added in order.
 template <columnar T>
 class column_writer {
@@ -128,14 +135,12 @@ class column_writer {
   }
 
   void add(const T& value) {
-    if constexpr (std::same_as<column<T>, text_column>) {
-      result_.text += detail::take_element(value);
-      result_.ends.push_back(result_.text.size());
-    } else if constexpr (requires { result_.push_back(detail::take_element(value)); }) {
+    if constexpr (std::same_as<column<T>, text_column>)
+      result_.add(detail::text_in(detail::take_element(value)));
+    else if constexpr (requires { result_.push_back(detail::take_element(value)); })
       result_.push_back(detail::take_element(value));
-    } else {
+    else
       result_.data()[at_++] = detail::take_element(value);
-    }
   }
 
   [[nodiscard]] column<T> take() { return std::move(result_); }
@@ -153,14 +158,14 @@ template <columnar T>
     return stored.size();
 }
 
-/// Whether the columns have the same bytes. Equal objects with padding may have different bytes.
+/// Whether element `i` of the column has the same bytes. Equal objects with padding may have different bytes.
 template <columnar T>
-[[nodiscard]] bool is_same_column(const column<T>& a, const column<T>& b) noexcept {
+[[nodiscard]] bool is_stored_at(const column<T>& stored, std::size_t i, const T& value) {
   if constexpr (std::same_as<column<T>, text_column>) {
-    return a.text == b.text && a.ends == b.ends;
+    return stored.at(i) == detail::text_in(detail::take_element(value));
   } else {
-    const std::size_t bytes = a.size() * sizeof(typename column<T>::value_type);
-    return a.size() == b.size() && (bytes == 0 || std::memcmp(a.data(), b.data(), bytes) == 0);
+    const auto& now = detail::take_element(value);
+    return std::memcmp(std::addressof(now), stored.data() + i, sizeof now) == 0;
   }
 }
 
@@ -173,15 +178,11 @@ class column_reader {
   /// Puts the next element into `value`.
   void read(T& value) {
     if constexpr (std::same_as<column<T>, text_column>) {
-      const auto end = stored_.ends[at_++];
-      check_text_end(stored_, begin_, end);
-      const auto size = static_cast<std::size_t>(end - begin_);
-      const char* const first = stored_.text.data() + begin_;
-      if constexpr (text<T> && requires { value.assign(first, size); })
-        value.assign(first, size);  // in the memory that it has
+      const auto found = stored_.at(at_++);
+      if constexpr (text<T> && requires { value.assign(found.data(), found.size()); })
+        value.assign(found.data(), found.size());  // in the memory that it has
       else
-        detail::put_element(value, std::string(first, size));
-      begin_ = end;
+        detail::put_element(value, std::string(found));
     } else {
       detail::put_element(value, std::move(stored_.data()[at_++]));
     }
@@ -190,7 +191,6 @@ class column_reader {
  private:
   column<T>& stored_;
   std::size_t at_ = 0;
-  std::uint64_t begin_ = 0;
 };
 
 /// Pointers compare by address, which a load does not restore; and so do C arrays.
@@ -264,9 +264,7 @@ void for_each_in_key_order(Container& container, const KeyOf&, const Action& act
 /// -std=gnu++, 128-bit integers and __float128 are wide scalars, too.
 template <class T>
 inline constexpr std::size_t value_bytes =
-    (std::is_same_v<T, long double> || wide_duration_type<T>) && std::numeric_limits<long double>::digits == 64
-        ? 10
-        : sizeof(T);
+    std::is_same_v<T, long double> && std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(T);
 
 template <class T>
 requires(category_of<T>() == category::wide_scalar)
@@ -279,22 +277,6 @@ struct copy_traits<T> {
   }
   static void put(T& value, const type& bytes) {
     std::memcpy(static_cast<void*>(&value), bytes.data(), value_bytes<T>);
-  }
-};
-
-template <class T>
-requires(category_of<T>() == category::wide_complex)
-struct copy_traits<T> {
-  using number = typename T::value_type;
-  using type = std::array<std::array<std::byte, sizeof(number)>, 2>;
-  static type take(const T& value) {
-    return {copy_traits<number>::take(value.real()), copy_traits<number>::take(value.imag())};
-  }
-  static void put(T& value, const type& bytes) {
-    number real{}, imaginary{};
-    copy_traits<number>::put(real, bytes[0]);
-    copy_traits<number>::put(imaginary, bytes[1]);
-    value = T{real, imaginary};
   }
 };
 
@@ -312,65 +294,6 @@ struct copy_traits<T> {
   using type = typename T::value_type;
   static type take(const T& value) { return value.load(); }
   static void put(T& value, const type& stored) { value.store(stored); }
-};
-
-/// A year, month, day or weekday as a number.
-template <class Part>
-std::int32_t calendar_number(const Part& part) {
-  if constexpr (std::is_same_v<Part, std::chrono::year>)
-    return static_cast<int>(part);
-  else if constexpr (std::is_same_v<Part, std::chrono::weekday>)
-    return static_cast<std::int32_t>(part.c_encoding());
-  else
-    return static_cast<std::int32_t>(static_cast<unsigned>(part));
-}
-
-template <class Part>
-Part calendar_part(std::int32_t number) {
-  return Part{static_cast<std::conditional_t<std::is_same_v<Part, std::chrono::year>, int, unsigned>>(number)};
-}
-
-/// errc::mismatch: no date is made of the stored numbers.
-void check_date(bool same);
-
-/// Dates that do not exist are kept, too.
-template <class T>
-requires(category_of<T>() == category::calendar)
-struct copy_traits<T> {
-  static constexpr bool has_year = requires(const T& date) { date.year(); };
-  static constexpr bool has_day = requires(const T& date) { date.day(); };
-  using type =
-      std::conditional_t<calendar_number_type<T>, std::int32_t,
-                         std::array<std::int32_t, has_year && has_day ? 3 : 2>>;  // in the order of the type's name
-
-  static type take(const T& value) {
-    if constexpr (calendar_number_type<T>)
-      return calendar_number(value);
-    else if constexpr (has_year && has_day)
-      return {calendar_number(value.year()), calendar_number(value.month()), calendar_number(value.day())};
-    else if constexpr (has_year)
-      return {calendar_number(value.year()), calendar_number(value.month())};
-    else
-      return {calendar_number(value.month()), calendar_number(value.day())};
-  }
-  static void put(T& value, const type& stored) {
-    const T made = make(value, stored);
-    check_date(take(made) == stored);
-    value = made;
-  }
-
- private:
-  static T make([[maybe_unused]] const T& like, const type& stored) {
-    const auto part = []<class Part>(const Part&, std::int32_t number) { return calendar_part<Part>(number); };
-    if constexpr (calendar_number_type<T>)
-      return calendar_part<T>(stored);
-    else if constexpr (has_year && has_day)
-      return T{part(like.year(), stored[0]), part(like.month(), stored[1]), part(like.day(), stored[2])};
-    else if constexpr (has_year)
-      return T{part(like.year(), stored[0]), part(like.month(), stored[1])};
-    else
-      return T{part(like.month(), stored[0]), part(like.day(), stored[1])};
-  }
 };
 
 template <class T>

@@ -7,7 +7,6 @@
 #include <exception>
 #include <locale>
 #include <sstream>
-#include <string_view>
 
 #include "cairn/core/error.hpp"
 #include "cairn/state/container_copies.hpp"
@@ -15,23 +14,23 @@
 
 namespace cairn::inline v0_1::detail {
 
-void check_date(bool same) {
-  if (!same)
-    fail(errc::mismatch,
-         {"has a number in the checkpoint that no year, month or day can have; convert it in cairn_migrate, or "
-          "leave it out with filter"});
-}
-
 void check_bits(std::size_t size, std::size_t stored) {
   if (size != stored)
     fail(errc::mismatch, {"has ", stored, " bits in the checkpoint and ", size,
                           " in the state; make it a bitset of that size, or leave it out with filter"});
 }
 
-void check_text_end(const text_column& stored, std::uint64_t begin, std::uint64_t end) {
-  if (end < begin || end > stored.text.size())
+void text_column::add(std::string_view value) {
+  text += value;
+  ends.push_back(text.size());
+}
+
+std::string_view text_column::at(std::size_t i) const {
+  const std::uint64_t begin = i == 0 ? 0 : ends[i - 1], end = ends[i];
+  if (end < begin || end > text.size())
     fail(errc::mismatch,
          {"has a text and ends in the checkpoint that are no list of strings; leave them out with filter"});
+  return std::string_view(text).substr(begin, end - begin);
 }
 
 void sort_pointers(std::vector<const void*>& all, bool (*less)(const void*, const void*)) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -168,11 +167,6 @@ class position_index {
     }
   }
 
-  /// Loads the memory that a later `find_or_add` of that hash needs. Precondition: the table has memory.
-  void prefetch(std::size_t hash) const noexcept {
-    __builtin_prefetch(&slots_[static_cast<std::uint32_t>(hash) & (slots_.size() - 1)], 1);
-  }
-
  private:
   struct slot {
     std::uint32_t key = 0;
@@ -319,18 +313,9 @@ class describer final : public walker {
     for (const auto& [path, entry] : result_.structure)
       if (entry.what == structure_entry::kind::same) paths.emplace_back(path);
     position_index seen(paths.size());
-    std::array<std::size_t, 16> hashes{};  // of the next paths, whose slots are loaded together
-    for (std::size_t first = 0; first < paths.size(); first += hashes.size()) {
-      const std::size_t count = std::min(hashes.size(), paths.size() - first);
-      for (std::size_t i = 0; i < count; ++i) {
-        hashes[i] = std::hash<std::string_view>{}(paths[first + i]);
-        seen.prefetch(hashes[i]);
-      }
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto at = static_cast<std::uint32_t>(first + i);
-        const auto is_same = [&](std::uint32_t other) { return paths[other] == paths[at]; };
-        if (seen.find_or_add(hashes[i], at, is_same) != at) fail_duplicate_path(paths[at]);
-      }
+    for (std::uint32_t at = 0; at < paths.size(); ++at) {
+      const auto is_same = [&](std::uint32_t other) { return paths[other] == paths[at]; };
+      if (seen.find_or_add(std::hash<std::string_view>{}(paths[at]), at, is_same) != at) fail_duplicate_path(paths[at]);
     }
     return std::move(result_);
   }

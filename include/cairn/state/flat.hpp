@@ -103,7 +103,7 @@ consteval bool is_number() {
     return is_number<array_element<T>>();
   else
     return kind == category::scalar || kind == category::complex || kind == category::duration ||
-           kind == category::wide_scalar || kind == category::wide_complex;
+           kind == category::wide_scalar;
 }
 
 /// A string of any character type.

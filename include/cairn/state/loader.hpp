@@ -41,6 +41,13 @@ inline std::string_view how_to_load_another_kind(std::string_view path) {
   return path.empty() ? "; load it into an object of that kind" : "; leave it out with filter";
 }
 
+/// Where stored leaf `index`, or a box of it, is loaded to; the destination has as many elements.
+struct target {
+  std::size_t index;
+  memory_view destination;
+  std::optional<box> region{};
+};
+
 /// A container to be resized after its memory has been prepared: `resize(container, size)`.
 struct growth {
   void* container;

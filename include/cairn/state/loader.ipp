@@ -4,10 +4,7 @@
 #pragma once
 
 #include <algorithm>
-#include <exception>
-#include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/joined_load.hpp"

@@ -10,7 +10,6 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "cairn/state/adapter.hpp"
 #include "cairn/state/category.hpp"
@@ -385,7 +384,7 @@ template <class T>
 concept says_its_device = requires(T& t) { t.is_cuda(); } || requires(T& t) { t.device(); };
 
 template <class Element>
-concept tensor_element = scalar_type<Element> || (complex_type<Element> && scalar_type<typename Element::value_type>);
+concept tensor_element = scalar_type<Element> || complex_type<Element>;
 
 template <class T>
 consteval problem problem_of_tensor() {
@@ -435,7 +434,9 @@ concept has_set_adapter = requires(T& object, copy_type<T> copy) { adapter<T>::s
 
 template <class T>
 consteval problem problem_of_adapter() {
-  if constexpr (has_tensor_view_adapter<T>)
+  if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string>)  // the library has compiled vectors of these
+    return problem::adapter_form;
+  else if constexpr (has_tensor_view_adapter<T>)
     return tensor_element<std::remove_cv_t<typename view_of_adapter<T>::value_type>> ? problem::none
                                                                                      : problem::element_type;
   else if constexpr (has_view_adapter<T>)
@@ -474,9 +475,7 @@ consteval bool has_const_content() {
   if constexpr (category_of<T>() == category::optional)
     return std::is_const_v<std::remove_reference_t<decltype(*std::declval<T&>())>>;
   else
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (std::is_const_v<std::variant_alternative_t<I, T>> || ...);
-    }(std::make_index_sequence<std::variant_size_v<T>>{});
+    return []<class... Types>(type_list<Types...>) { return (std::is_const_v<Types> || ...); }(alternatives_of<T>{});
 }
 
 /// The container in an adaptor is a protected member.

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "cairn/state/category.hpp"
 #include "cairn/state/copies.hpp"
@@ -79,9 +78,9 @@ constexpr auto find_parts() {
   } else if constexpr (kind == category::fixed_array) {
     return std::array{CAIRN_PART("*", decltype(std::declval<T&>()[0]))};
   } else if constexpr (kind == category::variant) {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-      return std::array<type_part, sizeof...(I)>{CAIRN_PART("", std::variant_alternative_t<I, T>)...};
-    }(std::make_index_sequence<std::variant_size_v<T>>{});
+    return []<class... Types>(type_list<Types...>) {
+      return std::array<type_part, sizeof...(Types)>{CAIRN_PART("", Types)...};
+    }(alternatives_of<T>{});
   } else if constexpr (kind == category::tensor) {
     return std::array{CAIRN_PART("", decltype(*detail::data_of(std::declval<T&>())))};
   } else if constexpr (has_tensor_view_adapter<T>) {
@@ -436,7 +435,8 @@ consteval walk_function checked_walk() {
   static_assert(
       is_not<Problem, problem::adapter_form>,
       "cairn: a cairn::adapter has `view(object)`, which returns a cairn::tensor_view, or `get(object)` and "
-      "`set(object, value)`, or `fields(object, field)`; all are static, and what `get` returns contains no T again");
+      "`set(object, value)`, or `fields(object, field)`; all are static, and what `get` returns contains no T again. "
+      "Numbers and std::string have none");
   static_assert(
       is_not<Problem, problem::lacks_operations>,
       "cairn: cairn::is_container<T> is true, but the class lacks an operation that a save or a load calls: give it "

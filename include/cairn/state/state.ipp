@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of state.hpp and describe.hpp.
+// Definitions of state.hpp, describe.hpp and tensor_view.hpp.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +10,12 @@
 #include "cairn/state/walker.hpp"
 
 namespace cairn::inline v0_1 {
+
+any_tensor_view& any_tensor_view::within(extents whole, extents first, box_copies copies) {
+  place_ = std::make_shared<const detail::box_place>(detail::box_place{std::move(whole), std::move(first)});
+  copies_ = copies;
+  return *this;
+}
 
 any_state refer(const const_state& state) noexcept {
   return {static_cast<const detail::named_references*>(&state), detail::walk_references};

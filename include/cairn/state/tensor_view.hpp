@@ -86,11 +86,7 @@ class any_tensor_view {
         device_(device) {}
 
   /// The array is a box of a larger one, of shape `whole`; its first element has the index `first` there. See shard_of.
-  any_tensor_view& within(extents whole, extents first, box_copies copies = {}) {
-    place_ = std::make_shared<const detail::box_place>(detail::box_place{std::move(whole), std::move(first)});
-    copies_ = copies;
-    return *this;
-  }
+  any_tensor_view& within(extents whole, extents first, box_copies copies = {});
 
   /// False for a default-made view.
   [[nodiscard]] bool exists() const noexcept { return exists_; }

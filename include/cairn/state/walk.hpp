@@ -123,62 +123,85 @@ void walk_per_rank(walker& w, per_rank<T, Redistribute>& object) {
   }
 }
 
-template <class T>
+template <class T, category Kind>
 void walk(walker& w, void* at) {
   [[maybe_unused]] T& object = *static_cast<T*>(at);
-  constexpr auto kind = category_of<T>();
   if constexpr (copied<T>)
     w.copy(at, copied_object<T>::operations);
-  else if constexpr (kind == category::adapted)
+  else if constexpr (Kind == category::adapted)
     detail::walk_adapted(w, object);
-  else if constexpr (kind == category::per_rank)
+  else if constexpr (Kind == category::per_rank)
     detail::walk_per_rank(w, object);
-  else if constexpr (kind == category::skipped)
+  else if constexpr (Kind == category::skipped)
     return;
-  else if constexpr (kind == category::references)
+  else if constexpr (Kind == category::references)
     walk_references(w, static_cast<named_references*>(&object));
   else if constexpr (has_enum_names<T>)
     w.enumerated(dtype_of<T>(), at, enum_table<T>);
-  else if constexpr (kind == category::scalar)
+  else if constexpr (Kind == category::scalar)
     w.element(dtype_of<T>(), at);
-  else if constexpr (kind == category::complex)
+  else if constexpr (Kind == category::complex)
     detail::walk_complex(w, object);
-  else if constexpr (kind == category::duration)
+  else if constexpr (Kind == category::duration)
     detail::walk_duration(w, object);
-  else if constexpr (kind == category::fixed_array)
+  else if constexpr (Kind == category::fixed_array)
     detail::walk_fixed_array(w, object);
-  else if constexpr (kind == category::tuple)
+  else if constexpr (Kind == category::tuple)
     detail::walk_tuple(w, object);
   else if constexpr (has_member_names<T> && has_version<T>)
     w.versioned(at, version_of<T>::operations);
   else if constexpr (has_member_names<T>)
     detail::walk_members(w, object);
-  else if constexpr (kind == category::bridged)
+  else if constexpr (Kind == category::bridged)
     bridge<T>::walk(w, object);
-  else if constexpr (kind == category::tensor)
+  else if constexpr (Kind == category::tensor)
     detail::walk_tensor(w, object);
-  else if constexpr (kind == category::span)
+  else if constexpr (Kind == category::span)
     detail::walk_span(w, object);
-  else if constexpr (kind == category::valarray)
+  else if constexpr (Kind == category::valarray)
     detail::walk_valarray(w, object);
-  else if constexpr (kind == category::sequence)
+  else if constexpr (Kind == category::sequence)
     detail::walk_sequence(w, object);
-  else if constexpr (kind == category::map)
+  else if constexpr (Kind == category::map)
     detail::walk_map(w, object);
-  else if constexpr (kind == category::container_adaptor)
+  else if constexpr (Kind == category::container_adaptor)
     detail::walk_container_adaptor(w, object);
-  else if constexpr (kind == category::optional)
+  else if constexpr (Kind == category::optional)
     detail::walk_optional(w, object);
-  else if constexpr (kind == category::variant)
+  else if constexpr (Kind == category::variant)
     detail::walk_variant(w, object);
-  else if constexpr (kind == category::unique_pointer)
+  else if constexpr (Kind == category::unique_pointer)
     detail::walk_unique(w, object);
-  else if constexpr (kind == category::shared_pointer)
+  else if constexpr (Kind == category::shared_pointer)
     detail::walk_shared(w, object);
-  else if constexpr (kind == category::weak_pointer)
+  else if constexpr (Kind == category::weak_pointer)
     detail::walk_weak(w, object);
   else
     static_assert(always_false<T>, "cairn: a type that cannot be saved");  // refuse.hpp says why
 }
+
+// The library has the walks of common types (walk.ipp), so that not each unit of a program compiles them.
+extern template void walk<bool, category::scalar>(walker&, void*);
+extern template void walk<char, category::scalar>(walker&, void*);
+extern template void walk<std::int8_t, category::scalar>(walker&, void*);
+extern template void walk<std::uint8_t, category::scalar>(walker&, void*);
+extern template void walk<std::int16_t, category::scalar>(walker&, void*);
+extern template void walk<std::uint16_t, category::scalar>(walker&, void*);
+extern template void walk<std::int32_t, category::scalar>(walker&, void*);
+extern template void walk<std::uint32_t, category::scalar>(walker&, void*);
+extern template void walk<std::int64_t, category::scalar>(walker&, void*);
+extern template void walk<std::uint64_t, category::scalar>(walker&, void*);
+extern template void walk<float, category::scalar>(walker&, void*);
+extern template void walk<double, category::scalar>(walker&, void*);
+extern template void walk<std::string, category::sequence>(walker&, void*);
+extern template void walk<text_column, category::record>(walker&, void*);
+extern template void walk<std::vector<std::uint8_t>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<std::int32_t>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<std::uint32_t>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<std::int64_t>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<std::uint64_t>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<float>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<double>, category::sequence>(walker&, void*);
+extern template void walk<std::vector<std::string>, category::sequence>(walker&, void*);
 
 }  // namespace cairn::inline v0_1::detail

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Definitions of state/walker.hpp, walk_holder.hpp and walk_tensor.hpp.
+// Definitions of state/walker.hpp, walk_holder.hpp, walk_tensor.hpp and walk_container.hpp.
 #pragma once
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <new>
-#include <span>
-#include <utility>
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/catalog.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/base.hpp"
+#include "cairn/state/describer.hpp"
+#include "cairn/state/joined.hpp"
+#include "cairn/state/walk.hpp"
+#include "cairn/state/walk_container.hpp"
 #include "cairn/state/walk_holder.hpp"
 #include "cairn/state/walk_tensor.hpp"
 #include "cairn/state/walker.hpp"
+#include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
 
@@ -357,5 +358,112 @@ void walk_tensor(walker& w, void* tensor, const tensor_operations& how) {
   };
   how.resize || contains(tensor, how.size, view.data()) ? pass() : w.as_view(pass);
 }
+
+// Containers.
+
+void walk_elements(walker& w, void* sequence, const sequence_operations& how) {
+  w.note_owner(sequence, &how);
+  size_limits limits;
+  const std::uint64_t now = call_adapter(w, [&] { return how.size(sequence, limits); });
+  if (w.joined(sequence, now, limits, how)) return;
+  const size_answer answer = w.sequence(now, limits, how.elements_are_empty);
+  if (answer.size != now) {
+    std::uint64_t index = 0;
+    for_each_element(sequence, how, [&](void* element) {
+      if (how.elements_move || index >= answer.size) w.note_freed(element, how.width);
+      if (how.elements_are_made || index >= answer.size) w.note_destroyed(element, how.element.walk);
+      ++index;
+    });
+  }
+  if (answer.resize) how.resize(sequence, answer.size);
+  std::uint64_t next = 0;
+  for_each_element(sequence, how, [&](void* element) {
+    if (next < answer.size) w.sequence_part(next++, element, how.element);
+  });
+  for (; next < answer.size; ++next) w.sequence_part(next, nullptr, how.element);
+}
+
+void fail_lookup() { fail(errc::invalid, {"a map does not find a key that has just been inserted, such as a NaN"}); }
+
+bool parse_number(const std::string& from, std::int64_t& number) { return read_number(from, number); }
+bool parse_number(const std::string& from, std::uint64_t& number) { return read_number(from, number); }
+
+bool is_same_state(walk_function walk, void* a, void* b) {
+  const auto describe = [&](void* object) {
+    walk_position at;
+    describer result(at);
+    walk(result, object);
+    return result.finish();
+  };
+  const auto bytes_of = [](const leaf& of) {
+    std::vector<std::byte> bytes(of.bytes());
+    gather(of, 0, bytes);
+    return bytes;
+  };
+  const description first = describe(a), second = describe(b);
+  return first.structure == second.structure &&
+         std::ranges::equal(first.leaves, second.leaves, [&](const leaf& one, const leaf& other) {
+           return one.path == other.path && one.type == other.type && one.shape == other.shape &&
+                  bytes_of(one) == bytes_of(other);
+         });
+}
+
+void walker::map(void* object, const map_operations& how) {
+  note_owner(object, &how);
+  for_each_entry(object, how, [&](std::string_view key, void* value) { part(key, value, how.value.walk); });
+}
+
+void describer::map(void* object, const map_operations& how) {
+  const bool is_joined = how.value.make && add_joined(how.size(object), [&](column_joiner& joiner) {
+                           for_each_entry(object, how, [&](std::string_view key, void* value) {
+                             if (joiner.fits()) joiner.entry(key, value, how.value.walk);
+                           });
+                         });
+  if (is_joined) return;
+  std::vector<std::string> keys;
+  for_each_entry(object, how, [&](std::string_view key, void* /*value*/) { keys.emplace_back(key); });
+  note({.what = structure_entry::kind::keys, .keys = std::move(keys)});
+  walker::map(object, how);
+}
+
+void walker::entry_part(std::uint64_t index, std::string_view name, void* object, walk_function walk) {
+  enter(std::to_string(index));
+  if (is_selected()) part(name, object, walk);
+  leave();
+}
+
+void walker::entries(void* map, const entries_operations& how) {
+  note_owner(map, &how);
+  const auto now = how.entries(map);
+  const auto size = sequence(now.size(), {}, false).size;
+  for (std::uint64_t i = 0; i < size; ++i) {
+    entry_part(i, "first", now[i].key, how.walk_key);
+    entry_part(i, "second", now[i].value, how.walk_value);
+  }
+}
+
+// See the end of walk.hpp.
+template void walk<bool, category::scalar>(walker&, void*);
+template void walk<char, category::scalar>(walker&, void*);
+template void walk<std::int8_t, category::scalar>(walker&, void*);
+template void walk<std::uint8_t, category::scalar>(walker&, void*);
+template void walk<std::int16_t, category::scalar>(walker&, void*);
+template void walk<std::uint16_t, category::scalar>(walker&, void*);
+template void walk<std::int32_t, category::scalar>(walker&, void*);
+template void walk<std::uint32_t, category::scalar>(walker&, void*);
+template void walk<std::int64_t, category::scalar>(walker&, void*);
+template void walk<std::uint64_t, category::scalar>(walker&, void*);
+template void walk<float, category::scalar>(walker&, void*);
+template void walk<double, category::scalar>(walker&, void*);
+template void walk<std::string, category::sequence>(walker&, void*);
+template void walk<text_column, category::record>(walker&, void*);
+template void walk<std::vector<std::uint8_t>, category::sequence>(walker&, void*);
+template void walk<std::vector<std::int32_t>, category::sequence>(walker&, void*);
+template void walk<std::vector<std::uint32_t>, category::sequence>(walker&, void*);
+template void walk<std::vector<std::int64_t>, category::sequence>(walker&, void*);
+template void walk<std::vector<std::uint64_t>, category::sequence>(walker&, void*);
+template void walk<std::vector<float>, category::sequence>(walker&, void*);
+template void walk<std::vector<double>, category::sequence>(walker&, void*);
+template void walk<std::vector<std::string>, category::sequence>(walker&, void*);
 
 }  // namespace cairn::inline v0_1::detail

@@ -8,10 +8,11 @@
 #include <memory>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "cairn/state/adapter.hpp"
+#include "cairn/state/category.hpp"
 #include "cairn/state/operations.hpp"
+#include "cairn/state/parts.hpp"
 #include "cairn/state/pointer_type.hpp"
 #include "cairn/state/words.hpp"
 #include "cairn/state/walk_object.hpp"
@@ -50,27 +51,27 @@ void walk_optional(walker& w, T& object) {
 
 template <class T>
 struct variant_of {
-  template <std::size_t I>
+  template <std::size_t I, class Type>
   static void* at(void* variant, access what) {
-    using type = std::variant_alternative_t<I, T>;
     T& object = *static_cast<T*>(variant);
     if (what == access::make) {
-      if constexpr (has_make_adapter<type>)
-        object.template emplace<I>(adapter<type>::make());
-      else if constexpr (has_default<type> && requires { object.template emplace<I>(); })
+      if constexpr (has_make_adapter<Type>)
+        object.template emplace<I>(adapter<Type>::make());
+      else if constexpr (has_default<Type> && requires { object.template emplace<I>(); })
         object.template emplace<I>();
-      else if constexpr (has_default<type>)
-        object.template emplace<I>(type());
+      else if constexpr (has_default<Type>)
+        object.template emplace<I>(Type());
     }
-    return std::get_if<I>(std::addressof(object));
+    return get_if<I>(std::addressof(object));  // found in the namespace of the variant
   }
   static std::size_t index(const void* variant) { return static_cast<const T*>(variant)->index(); }
 
-  template <std::size_t... I>
-  static constexpr auto list_alternatives(std::index_sequence<I...>) {
-    return std::array{alternative_operations{at<I>, content_operations_of<std::variant_alternative_t<I, T>>}...};
+  template <class... Types, std::size_t... I>
+  static constexpr auto list_alternatives(type_list<Types...>, std::index_sequence<I...>) {
+    return std::array{alternative_operations{at<I, Types>, content_operations_of<Types>}...};
   }
-  static constexpr auto alternatives = list_alternatives(std::make_index_sequence<std::variant_size_v<T>>{});
+  static constexpr auto alternatives =
+      list_alternatives(alternatives_of<T>{}, std::make_index_sequence<count_of(alternatives_of<T>{})>{});
   static constexpr variant_operations operations{index, alternatives};
 };
 

@@ -11,8 +11,9 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Walks the T at `object`: a `walk_function`. Changes it only as the walker's answers say. Defined in walk.hpp.
-template <class T>
+/// Walks the T at `object`: a `walk_function`. Changes it only as the walker's answers say. Defined in walk.hpp. A type
+/// for which a program has an adapter is of another `Kind`, and so none that the library has compiled.
+template <class T, category Kind = category_of<T>()>
 void walk(walker& w, void* object);
 
 /// The walk function of a part whose type was not checked with that of the state: refuse.hpp.

@@ -141,7 +141,7 @@ void walk_members(walker& w, T& object) {
         all[i].walk(w, addresses[i]);
       else
         w.part(all[i].name, addresses[i], all[i].walk);
-    detail::pass_members<T>(w, {addresses + base_count, all.subspan(base_count)});
+    detail::pass_members<T>(w, {addresses + base_count, {all.data() + base_count, all.size() - base_count}});
   });
 }
 

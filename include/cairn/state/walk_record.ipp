@@ -6,18 +6,18 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/state/changes.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/walk_record.hpp"
 
 namespace cairn::inline v0_1 {
+
+stored_parts::stored_parts(detail::walker& w, std::uint64_t version, std::uint64_t rows, bool is_column) noexcept
+    : walker_(&w), version_(version), rows_(rows), is_column_(is_column) {}
 
 bool stored_parts::has(std::string_view name) const { return walker_->has_stored(name); }
 

@@ -31,6 +31,9 @@ struct name_text {
   [[nodiscard]] constexpr std::string_view view() const noexcept { return {chars.data(), Size - 1}; }
 };
 
+template <class... Types>
+struct type_list {};
+
 /// The elements of all arrays, in their order.
 template <class Element, std::size_t... Sizes>
 constexpr std::array<Element, (0 + ... + Sizes)> join_arrays(const std::array<Element, Sizes>&... arrays) {
@@ -325,8 +328,7 @@ class stored_parts {
     std::shared_ptr<void> rows;
   };
 
-  stored_parts(detail::walker& w, std::uint64_t version, std::uint64_t rows, bool is_column) noexcept
-      : walker_(&w), version_(version), rows_(rows), is_column_(is_column) {}
+  stored_parts(detail::walker& w, std::uint64_t version, std::uint64_t rows, bool is_column) noexcept;
 
   template <class P>
   void load_as(std::string_view name, P& part, void (*walk)(detail::walker&, void*));

@@ -46,24 +46,11 @@ class source {
 };
 
 /// errc::corrupt if a file of `size` bytes ends before the buffers are full.
-inline void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
-                        std::span<const std::span<std::byte>> into) {
-  std::uint64_t left = size - offset;
-  bool is_inside = offset <= size;
-  for (const auto& each : into) {
-    is_inside = is_inside && each.size() <= left;
-    left -= each.size();
-  }
-  if (!is_inside)
-    fail(errc::corrupt, {where, " ends at byte ", size, ", but bytes beyond are needed, from ", offset, " on"});
-}
+void check_range(std::string_view where, std::uint64_t size, std::uint64_t offset,
+                 std::span<const std::span<std::byte>> into);
 
 /// A part of a stored file.
-[[nodiscard]] inline std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length) {
-  std::string text(length, '\0');
-  file.read(offset, std::as_writable_bytes(std::span(text)));
-  return text;
-}
+[[nodiscard]] std::string read_text(const source& file, std::uint64_t offset, std::uint64_t length);
 
 /// One publication of a checkpoint, open for reading: its files stay the same, whatever is published under its name
 /// later. Once it is removed they may still be readable, or else give errc::not_found, the index first. Thread-safe.
@@ -180,62 +167,21 @@ class any_store {
     static_assert(store<std::remove_cvref_t<Store>>, "cairn: a store has to be movable");
   }
 
+  // What a store throws is a cairn::error.
   [[nodiscard]] std::string location() const { return self_->location(); }
-  [[nodiscard]] stores::ownership lock() {
-    return call([&] { return self_->lock(); });
-  }
+  [[nodiscard]] stores::ownership lock();
   /// For how long `lock` may wait for an owner that may be dead: `lease()` of the store; 0 where it has none.
   [[nodiscard]] std::chrono::milliseconds lease() const { return self_->lease(); }
   /// Of cairn::levels; null of other stores.
   [[nodiscard]] std::shared_ptr<detail::level_set> levels() const { return self_->levels(); }
-  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name) {
-    return not_null(call([&] { return self_->begin(name); }), "begin");
-  }
+  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name);
   /// See joinable_store; errc::unsupported for a store that is none.
-  [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt) {
-    return not_null(call([&] { return self_->join(name, attempt); }), "join");
-  }
-  [[nodiscard]] std::vector<std::string> list() const {
-    return call([&] { return self_->list(); });
-  }
-  [[nodiscard]] std::shared_ptr<const stores::publication> open(std::string_view name) const {
-    return std::make_shared<publication>(not_null(call([&] { return self_->open(name); }), "open"));
-  }
-  void remove(std::string_view name) {
-    call([&] { self_->remove(name); });
-  }
+  [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
+  [[nodiscard]] std::vector<std::string> list() const;
+  [[nodiscard]] std::shared_ptr<const stores::publication> open(std::string_view name) const;
+  void remove(std::string_view name);
 
  private:
-  /// What a store throws is a cairn::error.
-  template <class Act>
-  std::invoke_result_t<const Act&> call(const Act& act) const {
-    return detail::with_errors(location(), act);
-  }
-
-  template <class Pointer>
-  Pointer not_null(Pointer made, std::string_view function) const {
-    if (!made) fail(errc::invalid, {location(), ": ", function, " of the store returns null"});
-    return made;
-  }
-
-  /// What the publication of a store throws is a cairn::error, too.
-  class publication final : public stores::publication {
-   public:
-    explicit publication(std::shared_ptr<const stores::publication> held) : held_(std::move(held)) {}
-    [[nodiscard]] std::string location() const override { return held_->location(); }
-    [[nodiscard]] std::vector<std::string> files() const override {
-      return detail::with_errors(location(), [&] { return held_->files(); });
-    }
-    [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view file) const override {
-      auto opened = detail::with_errors(location(), [&] { return held_->open(file); });
-      if (!opened) fail(errc::invalid, {location(), ": open of the publication returns null"});
-      return opened;
-    }
-
-   private:
-    std::shared_ptr<const stores::publication> held_;
-  };
-
   struct interface {
     virtual ~interface() = default;
     virtual std::string location() const = 0;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <set>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "cairn/core/checksum.hpp"

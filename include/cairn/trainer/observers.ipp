@@ -9,7 +9,6 @@
 #include <mutex>
 
 #include "cairn/observers.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -136,6 +135,12 @@ json_lines::json_lines(const std::string& path, json_lines_options options)
 void json_lines::operator()(const event& what) const {
   if (what.what == event::kind::progress && !options_.progress) return;
   file_->add(detail::json_line(what));
+}
+
+all::all(std::initializer_list<observer> observers) : observers_(observers) {}
+
+void all::operator()(const event& what) const {
+  for (const auto& each : observers_) cairn::detail::notify(each, what);
 }
 
 }  // namespace cairn::inline v0_1::observers

@@ -4,7 +4,6 @@
 
 #include <cerrno>
 #include <cstddef>
-#include <mutex>
 
 #include "cairn/trainer/signal_watch.hpp"
 #include "cairn/signals.hpp"

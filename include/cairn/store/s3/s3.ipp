@@ -13,7 +13,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "cairn/s3.hpp"
 #include "cairn/store/naming.hpp"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Definitions of strided.hpp.
+// Definitions of catalog.hpp, encoding.hpp and strided.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
 
+#include "cairn/core/catalog.hpp"
+#include "cairn/core/encoding.hpp"
 #include "cairn/core/strided.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -116,6 +118,15 @@ void scatter(const memory_view& view, std::uint64_t first_element, std::span<con
 
 void scatter_bytes(const memory_view& view, std::uint64_t first_byte, std::span<const std::byte> in) {
   move_range(view, first_byte, in.data(), in.size());
+}
+
+std::size_t catalog::find(std::string_view path) const noexcept {
+  const auto at = std::ranges::lower_bound(leaves, path, std::less<>(), &stored_leaf::path);
+  return at != leaves.end() && at->path == path ? static_cast<std::size_t>(at - leaves.begin()) : npos;
+}
+
+loss worse(const loss& a, const loss& b) noexcept {
+  return {std::max(a.max_error, b.max_error), std::max(a.relative_l2, b.relative_l2), std::max(a.delta_l2, b.delta_l2)};
 }
 
 }  // namespace cairn::inline v0_1::detail
