@@ -85,6 +85,18 @@ class closed {
   T content_{};
 };
 
+/// A number that is saved as a copy of another type.
+class number {
+ public:
+  [[nodiscard]] std::int32_t get() const { return value_; }
+  void set(std::int32_t value) { value_ = value; }
+  void each(const auto& action) { action(value_); }
+  friend auto operator<=>(const number&, const number&) = default;
+
+ private:
+  std::int32_t value_ = 0;
+};
+
 /// An array of two dimensions, which is viewed.
 class grid {
  public:
@@ -223,6 +235,12 @@ template <class T>
 struct cairn::adapter<matrix::closed<T>> {
   static T get(const matrix::closed<T>& object) { return object.get(); }
   static void set(matrix::closed<T>& object, T content) { object.set(std::move(content)); }
+};
+
+template <>
+struct cairn::adapter<matrix::number> {
+  static std::int32_t get(const matrix::number& object) { return object.get(); }
+  static void set(matrix::number& object, std::int32_t value) { object.set(value); }
 };
 
 template <>
