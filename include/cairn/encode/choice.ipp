@@ -17,7 +17,7 @@ namespace cairn::inline v0_1::detail {
 inline constexpr std::pair<std::string_view, std::string_view> optional_codecs[] = {{"lc2", "cairn/encode/lc.hpp"},
                                                                                     {"lc3", "cairn/encode/lc.hpp"}};
 
-/// The head of the list of all.
+/// The head of the list of known codecs.
 [[nodiscard]] CAIRN_ONE_PER_PROCESS inline std::atomic<const known_codec*>& newest_codec() noexcept {
   static constinit std::atomic<const known_codec*> newest{nullptr};
   return newest;

@@ -39,7 +39,14 @@ class cloned {
 };
 
 /// The `count` numbers of that name; none where there are more or fewer, or one is not finite.
-[[nodiscard]] std::span<const double> recalled(const policy_memory& memory, const std::string& name, std::size_t count);
+[[nodiscard]] inline std::span<const double> recalled(const policy_memory& memory, const std::string& name,
+                                                      std::size_t count) {
+  const auto at = memory.find(name);
+  if (at == memory.end() || at->second.size() != count) return {};
+  for (const double& each : at->second)
+    if (!is_finite(each)) return {};
+  return at->second;
+}
 
 // Optional members are found by their names alone, so that one that would never be called can be refused.
 

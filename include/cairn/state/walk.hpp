@@ -180,28 +180,31 @@ void walk(walker& w, void* at) {
     static_assert(always_false<T>, "cairn: a type that cannot be saved");  // refuse.hpp says why
 }
 
-// The library has the walks of common types (walk.ipp), so that not each unit of a program compiles them.
-extern template void walk<bool, category::scalar>(walker&, void*);
-extern template void walk<char, category::scalar>(walker&, void*);
-extern template void walk<std::int8_t, category::scalar>(walker&, void*);
-extern template void walk<std::uint8_t, category::scalar>(walker&, void*);
-extern template void walk<std::int16_t, category::scalar>(walker&, void*);
-extern template void walk<std::uint16_t, category::scalar>(walker&, void*);
-extern template void walk<std::int32_t, category::scalar>(walker&, void*);
-extern template void walk<std::uint32_t, category::scalar>(walker&, void*);
-extern template void walk<std::int64_t, category::scalar>(walker&, void*);
-extern template void walk<std::uint64_t, category::scalar>(walker&, void*);
-extern template void walk<float, category::scalar>(walker&, void*);
-extern template void walk<double, category::scalar>(walker&, void*);
-extern template void walk<std::string, category::sequence>(walker&, void*);
-extern template void walk<text_column, category::record>(walker&, void*);
-extern template void walk<std::vector<std::uint8_t>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<std::int32_t>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<std::uint32_t>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<std::int64_t>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<std::uint64_t>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<float>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<double>, category::sequence>(walker&, void*);
-extern template void walk<std::vector<std::string>, category::sequence>(walker&, void*);
+// The library has the walks of common types, so that not each unit of a program compiles them: walk.ipp instantiates
+// this list.
+#define CAIRN_COMMON_WALKS(before)                                                           \
+  before template void walk<bool, category::scalar>(walker&, void*);                         \
+  before template void walk<char, category::scalar>(walker&, void*);                         \
+  before template void walk<std::int8_t, category::scalar>(walker&, void*);                  \
+  before template void walk<std::uint8_t, category::scalar>(walker&, void*);                 \
+  before template void walk<std::int16_t, category::scalar>(walker&, void*);                 \
+  before template void walk<std::uint16_t, category::scalar>(walker&, void*);                \
+  before template void walk<std::int32_t, category::scalar>(walker&, void*);                 \
+  before template void walk<std::uint32_t, category::scalar>(walker&, void*);                \
+  before template void walk<std::int64_t, category::scalar>(walker&, void*);                 \
+  before template void walk<std::uint64_t, category::scalar>(walker&, void*);                \
+  before template void walk<float, category::scalar>(walker&, void*);                        \
+  before template void walk<double, category::scalar>(walker&, void*);                       \
+  before template void walk<std::string, category::sequence>(walker&, void*);                \
+  before template void walk<text_column, category::record>(walker&, void*);                  \
+  before template void walk<std::vector<std::uint8_t>, category::sequence>(walker&, void*);  \
+  before template void walk<std::vector<std::int32_t>, category::sequence>(walker&, void*);  \
+  before template void walk<std::vector<std::uint32_t>, category::sequence>(walker&, void*); \
+  before template void walk<std::vector<std::int64_t>, category::sequence>(walker&, void*);  \
+  before template void walk<std::vector<std::uint64_t>, category::sequence>(walker&, void*); \
+  before template void walk<std::vector<float>, category::sequence>(walker&, void*);         \
+  before template void walk<std::vector<double>, category::sequence>(walker&, void*);        \
+  before template void walk<std::vector<std::string>, category::sequence>(walker&, void*);
+CAIRN_COMMON_WALKS(extern)
 
 }  // namespace cairn::inline v0_1::detail

@@ -442,28 +442,6 @@ void walker::entries(void* map, const entries_operations& how) {
   }
 }
 
-// See the end of walk.hpp.
-template void walk<bool, category::scalar>(walker&, void*);
-template void walk<char, category::scalar>(walker&, void*);
-template void walk<std::int8_t, category::scalar>(walker&, void*);
-template void walk<std::uint8_t, category::scalar>(walker&, void*);
-template void walk<std::int16_t, category::scalar>(walker&, void*);
-template void walk<std::uint16_t, category::scalar>(walker&, void*);
-template void walk<std::int32_t, category::scalar>(walker&, void*);
-template void walk<std::uint32_t, category::scalar>(walker&, void*);
-template void walk<std::int64_t, category::scalar>(walker&, void*);
-template void walk<std::uint64_t, category::scalar>(walker&, void*);
-template void walk<float, category::scalar>(walker&, void*);
-template void walk<double, category::scalar>(walker&, void*);
-template void walk<std::string, category::sequence>(walker&, void*);
-template void walk<text_column, category::record>(walker&, void*);
-template void walk<std::vector<std::uint8_t>, category::sequence>(walker&, void*);
-template void walk<std::vector<std::int32_t>, category::sequence>(walker&, void*);
-template void walk<std::vector<std::uint32_t>, category::sequence>(walker&, void*);
-template void walk<std::vector<std::int64_t>, category::sequence>(walker&, void*);
-template void walk<std::vector<std::uint64_t>, category::sequence>(walker&, void*);
-template void walk<std::vector<float>, category::sequence>(walker&, void*);
-template void walk<std::vector<double>, category::sequence>(walker&, void*);
-template void walk<std::vector<std::string>, category::sequence>(walker&, void*);
+CAIRN_COMMON_WALKS()
 
 }  // namespace cairn::inline v0_1::detail
