@@ -2,6 +2,7 @@
 // Saves where the machine or a cgroup leaves less memory than a copy of the state needs.
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/inspect.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/save.hpp"
@@ -186,6 +187,33 @@ TEST_CASE("containers that are saved as copies ask for the memory of these") {
   CHECK(state.values.size() == mebibyte);
   CHECK(state.used.size() == 3 * mebibyte);
   CHECK(state.small.back().size() == 16);
+}
+
+TEST_CASE("the first objects of a container do not tell what all of them need") {
+  const machine here;
+  const cairn::stores::memory store;
+  std::vector<std::vector<float>> state(3000, std::vector<float>(16, 1)), loaded;
+  bool is_joined = false;
+  SECTION("large ones first: a copy of all, if they were as large, would not fit") {
+    for (std::size_t i = 0; i < 256; ++i) state[i].assign(5000, 2);
+    here.cgroup_leaves(32 * mebibyte);
+    is_joined = true;
+  }
+  SECTION("all are large: they are not copied, and need no memory") {
+    state.assign(2000, std::vector<float>(8000, 2));
+    here.cgroup_leaves(16 * mebibyte);
+  }
+  SECTION("large ones last: there is no memory for them") {
+    for (std::size_t i = 300; i < state.size(); ++i) state[i].assign(1900, 2);
+    here.cgroup_leaves(8 * mebibyte);
+    const auto failure = sample::failure_of([&] { cairn::save(store, "all", state); });
+    CHECK(failure.code == cairn::errc::no_memory);
+    return;
+  }
+  cairn::save(store, "all", state);
+  CHECK(cairn::open(store, "all").contains("value.value") == is_joined);
+  cairn::load(store, "all", loaded);
+  CHECK(loaded == state);
 }
 
 TEST_CASE("not even a part fits: an error, and nothing is left behind") {

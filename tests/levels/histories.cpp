@@ -7,6 +7,7 @@
 
 #include "cairn/checkpointer.hpp"
 #include "cairn/levels.hpp"
+#include "cairn/load.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/chain/attempt.hpp"
 #include "cairn/state/describe.hpp"
@@ -79,6 +80,31 @@ TEST_CASE("the run that was continued elsewhere is not restored, and goes when t
   CHECK(steps_in(both.near) == steps{18, 22});
   CHECK(steps_in(both.far) == steps{18, 22});
   CHECK(both.count(kind::failed) == 0);
+}
+
+TEST_CASE("no delta is built on a checkpoint that was outdated after it was restored") {
+  sample::scratch scratch;
+  const auto near = scratch.path("near"), far = scratch.path("far");
+  const cairn::checkpointer_options deltas{.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}};
+  {
+    cairn::checkpointer a(cairn::levels{near, far}, deltas);
+    a.save(trained(60), {.step = 60});
+    a.save(trained(100), {.step = 100});
+  }
+  cairn::stores::directory(far).remove("step-000000100");  // it was cut off before
+  cairn::checkpointer a(cairn::levels{near, far}, deltas);
+  trainer state;
+  REQUIRE(a.restore(state)->step == 100);
+  {
+    cairn::checkpointer b(cairn::levels{scratch.path("other"), far}, deltas);
+    REQUIRE(b.restore(state)->step == 60);
+    b.save(trained(80, 90), {.step = 80});
+  }
+  CHECK_FALSE(a.save(trained(110), {.step = 110}).is_delta);
+  for (const auto& place : {near, far}) {
+    CHECK(cairn::load(place, state).step == 110);
+    CHECK(state == trained(110));
+  }
 }
 
 TEST_CASE("with remove_after an abandoned history goes, too, and does not come back") {

@@ -445,6 +445,45 @@ struct cairn::adapter<changing> {
   }
 };
 
+namespace {
+
+/// Its adapter passes another type under the same name where `is_wide` is set.
+struct tagged {
+  bool is_wide = false;
+  std::vector<float> floats;
+  std::vector<double> doubles;
+  float narrow = 0;
+  double wide = 0;
+};
+
+}  // namespace
+
+template <>
+struct cairn::adapter<tagged> {
+  template <class Field>
+  static void fields(tagged& object, const Field& field) {
+    if (object.is_wide)
+      field("values", object.doubles), field("number", object.wide);
+    else
+      field("values", object.floats), field("number", object.narrow);
+  }
+};
+
+TEST_CASE("objects with another type under the same name are not joined, and not loaded from joined ones") {
+  std::vector<tagged> all(300);
+  for (auto& each : all) each.floats = {1, 2};
+  CHECK(can_join(all));
+  const tests::kept kept(cairn::detail::describe(all));
+  all[7] = {.is_wide = true, .floats = {}, .doubles = {3, 4}, .narrow = 0, .wide = 0};
+  CHECK_FALSE(can_join(all));
+  for (const auto& doubles : {std::vector<double>{3, 4}, std::vector<double>{3}, std::vector<double>()}) {
+    all[7].doubles = doubles;
+    CHECK(error_of(kept, all).find("is of another type than that of other objects") != std::string::npos);
+    CHECK(all[7].doubles == doubles);
+  }
+  CHECK(all[0].floats == std::vector<float>{1, 2});
+}
+
 TEST_CASE("objects that differ in their parts are not joined") {
   std::vector<changing> all(300);
   CHECK(can_join(all));

@@ -616,6 +616,15 @@ TEST_CASE("a store needs a path") {
   CHECK(failure.says("the path of a store is empty"));
 }
 
+TEST_CASE("the address of a bucket is no path") {
+  for (const auto* address : {"s3://bucket/run", "s3:/bucket/run", "file:///tmp/run"}) {
+    const auto failure = sample::failure_of([&] { cairn::stores::directory store(address); });
+    CHECK(failure.code == cairn::errc::invalid);
+    CHECK(failure.says("is an address, and no directory: for a bucket pass cairn::stores::s3"));
+  }
+  CHECK_NOTHROW(cairn::stores::directory("runs/s3:/bucket"));
+}
+
 TEST_CASE("a rename onto a directory that is refused as something else") {
   const sample::scratch scratch;
   faulty = {.answers_eperm = true};

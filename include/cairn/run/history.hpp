@@ -254,6 +254,9 @@ class history {
     if (ownership_) return;
     ownership_ = store_.lock();
     checkpoints_.refresh();
+    if (!levels_ || !base_.parent()) return;
+    const auto abandoned = levels_->abandoned(0);  // since the restore; retention removes them
+    if (std::ranges::count(abandoned, base_.parent()->name) != 0) base_.clear();
   }
   /// errc::mismatch where the ranks would restore other checkpoints or other parts of them.
   void require_same_restore(const load_options& options, const restore_choice& choice) {

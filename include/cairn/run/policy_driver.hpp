@@ -264,20 +264,18 @@ struct preempt_plan {
   bool as_raw = false;       ///< store the state raw: there is no time to encode it
 };
 
-/// A plan for `seconds_left` and a state of `state_bytes`, estimated from the newest save. The state is stored raw when
+/// A plan for `seconds_left`: the new save is taken to need as long as the newest one. The state is stored raw when
 /// encoding would take too long and storing it raw would take less. The running save gets the time that the new one
 /// does not need: half of it when there is no estimate, and all of it when it is too short for the new one anyway.
-[[nodiscard]] inline preempt_plan plan_preempt(double seconds_left, std::uint64_t state_bytes,
-                                               const std::optional<published_save>& newest) {
+[[nodiscard]] inline preempt_plan plan_preempt(double seconds_left, const std::optional<published_save>& newest) {
   const double left = std::max(seconds_left, 0.0);
-  if (!newest || !newest->report || newest->report->state_bytes == 0 || newest->report->bytes == 0)
-    return {.grace_seconds = left / 2};
+  if (!newest || !newest->report || newest->report->bytes == 0) return {.grace_seconds = left / 2};
   const auto& report = *newest->report;
-  const auto bytes = static_cast<double>(state_bytes);
   // The save after a signal is not limited to a number of bytes per second.
   const auto unlimited = [&](double seconds) { return std::max(seconds - newest->held_back, 0.0); };
-  const double encoded = bytes * unlimited(report.seconds) / static_cast<double>(report.state_bytes);
-  const double raw = bytes * unlimited(report.write_seconds) / static_cast<double>(report.bytes);
+  const double encoded = unlimited(report.seconds);
+  const double raw =
+      unlimited(report.write_seconds) * static_cast<double>(report.state_bytes) / static_cast<double>(report.bytes);
   preempt_plan plan{.as_raw = encoded > left && raw < encoded};
   const double needed = plan.as_raw ? raw : encoded;
   plan.grace_seconds = needed < left ? left - needed : left;

@@ -428,7 +428,7 @@ step_outcome session::preempt(any_state state, const observation& now, const ver
                 .seconds = left,
                 .message = reason_to_stop(static_cast<int>(last.most.signal))});
   const auto plan = ranks_.from_leader([&] {
-    auto planned = plan_preempt(left, bytes_of(describe(state).leaves), record_.newest());
+    auto planned = plan_preempt(left, record_.newest());
     planned.grace_seconds = std::max(planned.grace_seconds - seconds_of_copies(), 0.0);
     return planned;
   });

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -46,9 +47,18 @@ struct joined_column {
   std::size_t outer = catalog::npos;      ///< in a save: the column of the containers that it is in
   std::size_t next = 0;                   ///< the column that came after this one the last time
   std::size_t packed = catalog::npos;     ///< of `ends`: the only column of the elements, which are numbers
+  walk_function packed_by = nullptr;      ///< then: the walk of an element
   std::size_t leaf = catalog::npos;       ///< in a load: the stored leaf; npos: the parts keep their values
   bool is_copied = false;                 ///< in a load: of objects that are loaded as copies
 
+  void pack(std::size_t values_of_elements, walk_function walk_element) noexcept {
+    packed = values_of_elements;
+    packed_by = walk_element;
+  }
+  /// Whether elements that are walked by this are copied to, or from, `packed` as they are.
+  [[nodiscard]] bool is_packed_by(walk_function walk_element) const noexcept {
+    return packed != catalog::npos && packed_by == walk_element;
+  }
   /// What its name adds to the path.
   [[nodiscard]] std::string_view suffix() const noexcept {
     return what == kind::values ? "" : what == kind::ends ? "ends" : "engaged";
@@ -139,8 +149,8 @@ class column_joiner final : public column_walker {
     const std::size_t ends = find_or_add(kind::ends);
     add_end(ends, size);
     if (size == 0) return;
-    if (const std::size_t packed = columns_[ends].packed; packed != catalog::npos) {
-      joined_column& to = columns_[last_ = packed];
+    if (columns_[ends].is_packed_by(how.walk_element)) {
+      joined_column& to = columns_[last_ = columns_[ends].packed];
       note_bytes(size * how.width);
       if (refused_) return;
       const auto* const from = static_cast<const std::byte*>(first);
@@ -150,7 +160,8 @@ class column_joiner final : public column_walker {
     }
     const std::size_t before = columns_.size();
     with_elements(how, [&] { with_outer(ends, [&] { columns(size, how.width, first, how.walk_element); }); });
-    if (columns_.size() == before + 1 && columns_.back().width == how.width) columns_[ends].packed = before;
+    if (columns_.size() == before + 1 && columns_.back().width == how.width)
+      columns_[ends].pack(before, how.walk_element);
   }
 
   size_answer sequence(std::uint64_t size, const size_limits& /*limits*/, bool /*empty_elements*/) override {
@@ -277,17 +288,22 @@ class column_joiner final : public column_walker {
     most_bytes_ -= bytes;
   }
 
-  /// After the first ones, allocates memory for all objects, as these need it.
+  /// Each time that the number of objects has doubled: allocates memory for all of them, as those until now need it, or
+  /// asks for as much again. Large objects that have none are not joined.
   void count_object() {
-    if (++walked_ != fewest_joined) return;
-    const auto all = [&](std::size_t size) { return size / fewest_joined * objects_ * 17 / 16; };
+    if (++walked_ < fewest_joined || !std::has_single_bit(walked_) || refused_) return;
     std::uint64_t bytes = 0;
-    for (const joined_column& each : columns_)
-      bytes += all(each.bytes.size()) + all(each.ends.size()) * sizeof(std::uint64_t);
-    call_adapter(*this, [&] { require_memory_to_copy(bytes); });
-    for (joined_column& each : columns_) {
-      each.bytes.reserve(all(each.bytes.size()));
-      each.ends.reserve(all(each.ends.size()));
+    for (const joined_column& each : columns_) bytes += each.bytes.size() + each.ends.size() * sizeof(std::uint64_t);
+    const auto of_all = [&](std::uint64_t now) { return (now / walked_ + 1) * objects_ / 16 * 17; };
+    if (has_memory_to_copy(of_all(bytes))) {
+      for (joined_column& each : columns_) {
+        each.bytes.reserve(of_all(each.bytes.size()));
+        each.ends.reserve(of_all(each.ends.size()));
+      }
+    } else if (bytes / walked_ <= most_joined_bytes) {
+      call_adapter(*this, [&] { require_memory_to_copy(2 * bytes); });
+    } else if (!has_memory_to_copy(2 * bytes)) {
+      refuse();
     }
   }
 

@@ -91,7 +91,7 @@ class column_matcher final : public column_walker {
     });
     const joined_column& last = columns_.back();
     if (columns_.size() == ends + 2 && last.width == how.width && last.leaf != catalog::npos)
-      columns_[ends].packed = ends + 1;
+      columns_[ends].pack(ends + 1, how.walk_element);
   }
 
   size_answer sequence(std::uint64_t /*size*/, const size_limits& limits, bool /*empty_elements*/) override {
@@ -272,13 +272,15 @@ class column_splitter final : public column_walker {
                   const size_limits& limits) override {
     range elements{};
     if (!find_elements(kind::ends, size, elements)) return;
-    const std::size_t packed = columns_[last_].packed;
+    const joined_column& ends = columns_[last_];
+    if (ends.packed != catalog::npos && !ends.is_packed_by(how.walk_element)) return reject_other_type();
     if (elements.size != size && !fills_ && !load_.admits(limits, elements.size)) return;
     if (!fills_) return;
     if (elements.size != size) first = how.resize(container, elements.size);
     if (elements.size == 0) return;
-    if (packed != catalog::npos) {
-      std::memcpy(first, columns_[last_ = packed].values.get() + elements.first * how.width, elements.size * how.width);
+    if (ends.packed != catalog::npos) {
+      const joined_column& from = columns_[last_ = ends.packed];
+      std::memcpy(first, from.values.get() + elements.first * how.width, elements.size * how.width);
       return;
     }
     with_elements(
@@ -348,11 +350,16 @@ class column_splitter final : public column_walker {
     if (found == catalog::npos || columns_[found].leaf == catalog::npos) return;
     joined_column& from = columns_[found];
     const auto row = std::span(view.shape).subspan(in_rows_ ? 1 : 0);
+    if (from.type != view.type) return reject_other_type();
     if (!std::ranges::equal(from.row, row))
       return reject("has shape " + to_string({row.begin(), row.end()}) + " in the state and " + to_string(from.row) +
                     " in the checkpoint; leave it out with filter");
     if (!fills_ || view.count() == 0) return;
     scatter(view, 0, {from.values.get() + row_ * from.width, view.bytes()});
+  }
+
+  void reject_other_type() {
+    reject("is of another type than that of other objects of its container; leave it out with filter");
   }
 
   /// The elements of the current object; false: it keeps those that it has. `now`: their number.

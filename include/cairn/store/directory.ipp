@@ -364,11 +364,16 @@ scheduler_job scheduler_job::of_environment() {
   return {};
 }
 
+/// Refuses addresses such as s3://bucket/run, of which a directory "s3:" could be made.
+static std::string require_path(std::string root) {
+  if (root.empty()) fail(errc::invalid, {"the path of a store is empty; the current directory is \".\""});
+  if (const auto colon = root.find(":/"); colon != std::string::npos && colon > 1 && root.find('/') > colon)
+    fail(errc::invalid, {root, " is an address, and no directory: for a bucket pass cairn::stores::s3 (cairn/s3.hpp)"});
+  return cairn::detail::absolute_path(std::move(root));
+}
+
 directory::directory(std::string root, directory_options options)
-    : path_(root.empty() ? root : cairn::detail::absolute_path(std::move(root))),
-      options_(options),
-      lock_(std::make_shared<detail::shared_lock>()) {
-  if (path_.empty()) fail(errc::invalid, {"the path of a store is empty; the current directory is \".\""});
+    : path_(require_path(std::move(root))), options_(options), lock_(std::make_shared<detail::shared_lock>()) {
   if (options_.lease <= options_.lease.zero()) fail(errc::invalid, {"the lease of ", path_, " must be above 0"});
 }
 

@@ -77,7 +77,9 @@ inline constexpr std::uint64_t least_measured_bytes = std::uint64_t{1} << 20U;
   return static_cast<std::size_t>(1 / fit.part) + 1;
 }
 
-/// errc::no_memory: a copy of that many bytes takes more than 7/8 of what is left. Less than 1 MiB is not looked at.
+/// Whether a copy of that many bytes takes at most 7/8 of what is left. Less than 1 MiB is not looked at.
+[[nodiscard]] bool has_memory_to_copy(std::uint64_t bytes);
+/// errc::no_memory where it does not.
 void require_memory_to_copy(std::uint64_t bytes);
 
 /// Bytes that a merge may make at a time: it holds as many that they are made from.

@@ -111,11 +111,15 @@ std::optional<memory_fit> fit_memory(std::uint64_t divisible, std::uint64_t fixe
   return memory_fit{part / size, why};
 }
 
+bool has_memory_to_copy(std::uint64_t bytes) {
+  return bytes < least_measured_bytes || bytes <= memory_left_now().bytes / 8 * 7;
+}
+
 void require_memory_to_copy(std::uint64_t bytes) {
-  if (bytes < least_measured_bytes) return;
-  if (const auto left = memory_left_now(); bytes > left.bytes / 8 * 7)
-    fail(errc::no_memory, {"a copy of its elements needs ", bytes, " bytes of memory, and ", left.of, " leaves ",
-                           left.bytes, "; give the job more memory"});
+  if (has_memory_to_copy(bytes)) return;
+  const auto left = memory_left_now();
+  fail(errc::no_memory, {"a copy of its elements needs ", bytes, " bytes of memory, and ", left.of, " leaves ",
+                         left.bytes, "; give the job more memory"});
 }
 
 std::uint64_t memory_to_merge() { return memory_left_now().bytes / 2; }
