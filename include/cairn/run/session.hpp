@@ -69,8 +69,7 @@ inline constexpr std::uint64_t will_copy = 1;
 /// reduction combines all votes.
 struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
-  /// Of the state and plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was made;
-  /// or `will_copy`.
+  /// agreement_hash of the save that this rank has copied in this call; 0: it has copied none; or `will_copy`.
   std::uint64_t copied = 0;
   std::uint64_t phase = 0;       ///< save_phase
   std::uint64_t has_failed = 0;  ///< its part of the running save

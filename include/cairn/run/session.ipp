@@ -302,7 +302,7 @@ schedule::before_end session::advise_before_end() {
   return policy_.advise(seconds_to(*options_.until) - seconds_of_copies(), ranks_.is_alone() ? 0 : 1);
 }
 
-/// That the last copy to the slowest place took, at the leader.
+/// The seconds that the last copy to the slowest place took, at the leader.
 double session::seconds_of_copies() const {
   double most = 0;
   if (const auto* const copies = history_.copies())
@@ -310,7 +310,7 @@ double session::seconds_of_copies() const {
   return most;
 }
 
-/// Until the state must be saved, after a signal or before `until`.
+/// The seconds until the state must be saved, after a signal or before `until`.
 double session::seconds_to_stop() const {
   double left = infinite();
   if (options_.preempt.received()) left = options_.preempt_deadline.count() - options_.preempt.seconds_since();

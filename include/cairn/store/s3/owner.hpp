@@ -143,7 +143,7 @@ class s3_owner {
       return std::nullopt;
     }
   }
-  /// Of the owners, ascending.
+  /// The numbers of the owners, ascending.
   [[nodiscard]] std::vector<std::uint64_t> numbers() const {
     std::vector<std::uint64_t> found;
     for (const auto& each : client_->list(keys_.owners()).all)
