@@ -123,10 +123,10 @@ class s3_sink final : public sink {
     try {
       send(number, it.memory.bytes().first(size));
     } catch (...) {
-      is_sent(it, false);
+      mark_sent(it, false);
       throw;
     }
-    is_sent(it, true);
+    mark_sent(it, true);
   }
   void send(std::size_t number, std::span<const std::byte> bytes) {
     if (upload_.empty())
@@ -139,7 +139,7 @@ class s3_sink final : public sink {
     for (const auto& each : client_->list_uploads(key_).all) client_->abort_upload(each.key, each.upload);
     upload_.clear();
   }
-  void is_sent(part& which, bool successfully) {
+  void mark_sent(part& which, bool successfully) {
     {
       const cairn::detail::mutex_lock guard(mutex_);
       --complete_;
