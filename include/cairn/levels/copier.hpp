@@ -261,7 +261,7 @@ class level_copier {
           ++stats_.failed;
           constexpr double least = 0.5;  // seconds to the next try
           const double now = since_began_.seconds();
-          retry_.failed(now - std::max(seconds, least), now);
+          retry_.start_delay(now - std::max(seconds, least), now);
           tried_ = of.number;
           if (of.number <= wanted_) {
             failure_ = failure;

@@ -185,7 +185,7 @@ class history {
     emit(made);
   }
   /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
-  [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const {
+  [[nodiscard]] error report_failure(event what, const std::exception_ptr& cause) const {
     auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
     if (failure.code() == errc::cancelled) {
       what.what = event::kind::skipped;
