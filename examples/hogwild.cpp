@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Four threads that train one model without locks, each with a generator of its own: in
-// rounds, on batches of a forked data loader, stopped and continued bit by bit; and
+// rounds, on batches of a forked data loader, stopped and continued bit for bit; and
 // without a barrier.
 #include <cairn/checkpointer.hpp>
 #include <cairn/schedule/policies.hpp>

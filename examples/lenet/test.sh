@@ -85,7 +85,7 @@ status=0
 ((status == 1)) || die "a run over 320 images went on with 300"
 grep -q '300 items.* 320 items' log || die "the message does not say how many images there are and were"
 
-# Deltas: exact ones resume bit by bit as well; lossy ones are smaller and go on from where they were.
+# Deltas: exact ones resume bit for bit as well; lossy ones are smaller and go on from where they were.
 expected=$(state_of undisturbed)
 for codec in xor lc2 lc3; do
   kept=("${tiny[@]}" --checkpoint "runs/$codec" --every 2 --keep 2 --codec "$codec")

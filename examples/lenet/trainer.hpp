@@ -29,7 +29,7 @@ struct running_score {
 };
 
 /// All that the next step depends on. Cairn needs no macro, base class or registration.
-/// A run that starts from a copy of this struct continues bit by bit like the first
+/// A run that starts from a copy of this struct continues bit for bit like the first
 /// run.
 // [state]
 template <class Optimizer>

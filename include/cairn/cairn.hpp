@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What most trainers use: checkpointers, single saves and loads, loops, signals, observers and both stores. Opt-in:
-// arrays.hpp, export.hpp, exporter.hpp, merge.hpp, encode/lc.hpp, schedule/policies.hpp, schedule/fits/ and adapters/.
+// What most trainers use: checkpointers, single saves and loads, loops, signals, observers, and the stores in a
+// directory and in memory. Opt-in: adapters/, arrays.hpp, encode/lc.hpp, export.hpp, exporter.hpp, group/mpi.hpp,
+// group/threads.hpp, import.hpp, levels.hpp, merge.hpp, s3.hpp, schedule/fits/, schedule/policies.hpp and slurm.hpp.
 #pragma once
 
 #include "cairn/checkpointer.hpp"

@@ -38,9 +38,10 @@ struct event {
     pruned,            ///< a checkpoint of `bytes` was removed: `message` is the reason
     stopping,          ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
     hanging,           ///< the save or merge in the background has made no progress for `seconds`
-    differing,   ///< ranks hold different values of a replicated array: `message` has paths and ranks (replica_check)
-    promoted,    ///< a checkpoint was copied to another place of cairn::levels: `bytes` of files, in `seconds`
-    lagging,     ///< once per copy: another checkpoint was to be copied to that place, but it takes too long
+    differing,  ///< ranks hold different values of a replicated array: `message` has paths and ranks (replica_check)
+    promoted,   ///< a checkpoint was copied to another place of cairn::levels: `bytes` of files, in `seconds`
+    /// Once per copy, only with level_options::every: the next copy to that place is due before this one has ended.
+    lagging,
     not_finite,  ///< the loss of a step is NaN or infinite; again only after a finite one, or a restore: `message`
     unmatched    ///< once: a codec rule matches no leaf, or no checkpoint has the metric of `keep_best`: `message`
   };

@@ -27,7 +27,7 @@ struct exporter_options {
 };
 
 /// Exports checkpoints after they are published, in a thread of its own, for which neither the trainer nor a save
-/// waits. Of the newest checkpoints it leaves out those that are followed by another one before it begins. Passes all
+/// waits. Without `every_steps`, skips a checkpoint if a newer one is published before its export begins. Passes all
 /// events on to `next`, and reports `exported` or `failed` to it, as when retention has removed the checkpoint
 /// meanwhile. Copies share the thread; the last one waits for the pending exports when it is destroyed. For places on a
 /// file system; with a group, at one of the ranks.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All definitions of Cairn, for builds without CMake: include it in one .cpp file of the program. CMake's target
-// cairn::cairn compiles the same units, which it reads from this list.
+// All definitions of Cairn but those of S3 and libtorch (definitions/s3.cpp, torch.cpp), for builds without CMake:
+// include it in one .cpp file of the program. CMake's target cairn::cairn compiles the same units, which it reads from
+// this list.
 #pragma once
 
 /// The linker names it where two .cpp files of a program include this header.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a checkpoint of arrays in safetensors files. `python -m cairn.convert` makes those of PyTorch's and numpy's.
+// Makes a checkpoint of arrays in safetensors files. `python -m cairn.convert` converts files of PyTorch and numpy to
+// safetensors.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Checkpoints at several places, near and often, far and seldom: each is published at the first place, and copied from
-// there to the others in the background.
+// Checkpoints at several places, for frequent saves to a near one and occasional copies to far ones: each is published
+// at the first place, and copied from there to the others in the background. A level is a place with its options;
+// levels are numbered from 0, the nearest.
 #pragma once
 
 #include <chrono>
@@ -32,7 +33,7 @@ struct level_options {
   std::optional<double> max_bytes_per_second{};  ///< of copies, above 0; nullopt: no limit
 };
 
-/// A place for checkpoints.
+/// A place for checkpoints, with its options.
 struct level {
   any_store place;        ///< where they are
   level_options options;  ///< what holds there

@@ -40,10 +40,10 @@ struct json_lines_options {
 };
 
 /// For programs: every event as a JSON object on a line of its own, {"event": its name, "time": seconds since 1970 to
-/// the millisecond, "step", "checkpoint", "bytes", "total", "seconds", "message"}. All but the first three are left
-/// out when empty or 0. A file gets each line by one call (up to 64 KiB), so that a process that is killed leaves whole
-/// lines; a stream is flushed after each. Bytes that are not UTF-8 become U+FFFD. Copies share the file. What cannot be
-/// written is lost.
+/// the millisecond, "step", "checkpoint", "bytes", "total", "seconds", "message", "code": the name of the errc}. All
+/// but the first three are left out when empty or 0. A file gets each line by one call (up to 64 KiB), so that a
+/// process that is killed leaves whole lines; a stream is flushed after each. Bytes that are not UTF-8 become U+FFFD.
+/// Copies share the file. What cannot be written is lost.
 class json_lines {
  public:
   /// Writes to `stream`, which must outlive the observer and its copies.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the user of a checkpointer chooses: what it keeps, when and how it saves, and who is notified. In all options of
 // Cairn `threads = 0` lets Cairn choose the number, and an option that is switched off is an empty optional. Options of
-// a checkpointer that would do nothing without another one are errc::invalid; but `chain` may be given without a codec
-// that makes deltas.
+// a checkpointer that would do nothing without another one are errc::invalid, except `retry_for`, the options of a
+// group, and `chain` without a codec that makes deltas.
 #pragma once
 
 #include <chrono>
@@ -97,7 +97,8 @@ struct checkpointer_options {
 
   /// True: `step` returns when the state is copied. False: when the checkpoint is published. Then `on_busy`,
   /// `copy_threads`, `max_staging_bytes` and `max_bytes_per_second` are errc::invalid, and `background_threads`,
-  /// `cores`, `on_destruction` and `hang_timeout` need `chain.merge`, since merges run in the background in any case.
+  /// `cores`, `on_destruction` and `hang_timeout` need `chain.merge` or cairn::levels: merges and copies to other
+  /// places run in the background in any case.
   bool asynchronous = true;
   when_busy on_busy = when_busy::skip;                     ///< a save is due while another one runs
   when_destroyed on_destruction = when_destroyed::finish;  ///< what the destructor does with a running save

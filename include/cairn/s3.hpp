@@ -22,7 +22,8 @@ namespace cairn::inline v0_1::stores {
 struct s3_options {
   std::string endpoint{};  ///< "https://host:port"; empty: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else AWS
   std::string region{};    ///< empty: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1
-  /// The bucket is in the path of URLs, and not in the name of the host; none: if there is an endpoint.
+  /// The bucket is in the path of URLs, and not in the name of the host. nullopt: with an endpoint, or if the bucket's
+  /// name has a dot.
   std::optional<bool> path_style{};
   /// Called by any thread when credentials are needed. Null: the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
   /// AWS_SESSION_TOKEN), the profile AWS_PROFILE of ~/.aws/credentials, the service of the container, that of the
@@ -54,7 +55,7 @@ struct s3_seams {
 
 /// Checkpoints below a prefix of a bucket. The files of each attempt to write a checkpoint have keys of their own; what
 /// publishes it is one more object, which is created under a condition. Thread-safe; copies share the lock. Files of a
-/// removed checkpoint cannot be read, also those that are open: errc::not_found.
+/// removed checkpoint cannot be read, even if they are already open: errc::not_found.
 class s3 {
  public:
   /// "s3://bucket/prefix". No request yet. errc::invalid: an address, a prefix or an option that cannot be used.

@@ -10,8 +10,8 @@
 #include "store/sample.hpp"
 #include "save_as.hpp"
 
-// The chain in tests/golden/chain-4 was written once and never changes: it stays readable, to the same bits. What is
-// written now has its bytes, with any compiler, on any SIMD target, by any number of threads.
+// The chain in tests/golden/chain-4 stays readable, to the same bits. What is written now has its
+// bytes, with any compiler, on any SIMD target, by any number of threads.
 
 namespace {
 

@@ -156,7 +156,7 @@ TEST_CASE("when one checkpoint may have changed, only its index is read again") 
   cairn::detail::save_job job;
   job.name = checkpoint_name(3);
   job.info.step = 3;
-  on.list.failed(job);
+  on.list.note_failed_save(job);
   static_cast<void>(on.list.retention_plan());
   CHECK(reads == 4);
   on.list.refresh();

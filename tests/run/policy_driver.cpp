@@ -125,25 +125,25 @@ TEST_CASE(
     "a retry waits as long as the failed save took, twice as long after each further failure, at most ten minutes") {
   cairn::detail::retry_delay retry;
   CHECK(retry.is_over(0));
-  retry.failed(10, 13);
+  retry.start_delay(10, 13);
   CHECK_FALSE(retry.is_over(15.9));
   CHECK(retry.is_over(16));
-  retry.failed(16, 17);  // faster this time
+  retry.start_delay(16, 17);  // faster this time
   CHECK_FALSE(retry.is_over(22.9));
   CHECK(retry.is_over(23));
-  retry.failed(23, 43);  // slower
+  retry.start_delay(23, 43);  // slower
   CHECK_FALSE(retry.is_over(62.9));
   CHECK(retry.is_over(63));
   double now = 63;
-  for (int i = 0; i < 2000; ++i) retry.failed(now, now);
+  for (int i = 0; i < 2000; ++i) retry.start_delay(now, now);
   CHECK_FALSE(retry.is_over(now + 599.9));
   CHECK(retry.is_over(now + 600));
-  retry.failed(0, 10'000);
+  retry.start_delay(0, 10'000);
   CHECK(retry.is_over(10'600));
-  retry.failed(0, 20'000, 7);  // the patience ends in 7 seconds
+  retry.start_delay(0, 20'000, 7);  // the patience ends in 7 seconds
   CHECK_FALSE(retry.is_over(20'006.9));
   CHECK(retry.is_over(20'007));
-  retry.failed(0, 30'000, -1);  // it has ended
+  retry.start_delay(0, 30'000, -1);  // it has ended
   CHECK_FALSE(retry.is_over(30'599.9));
 }
 

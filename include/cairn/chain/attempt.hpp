@@ -90,8 +90,9 @@ class shard_source {
   shard_source& operator=(const shard_source&) = delete;
   virtual ~shard_source() = default;
 
-  /// Reads what the shards are built on. At the leader `of_leader` is null, and the result tells the others on what
-  /// that is, which get it. One that cannot build on it stores its pieces of a save whole; of a merge: errc::mismatch.
+  /// Reads what the shards are built on. The leader passes null, and gets the text that identifies that. The others
+  /// pass this text: a rank that would build on something else stores its pieces whole (save), or throws errc::mismatch
+  /// (merge).
   [[nodiscard]] virtual std::string open(const std::string_view* of_leader) = 0;
   /// What the checkpoint contains, and in how many shards. Valid until the source is destroyed.
   [[nodiscard]] virtual const checkpoint_spec& spec() const = 0;
@@ -109,7 +110,7 @@ class shard_source {
   [[nodiscard]] virtual std::optional<checkpoint_ref> finish(published_checkpoint& made, std::uint64_t bytes) = 0;
 };
 
-/// Of a state: see encode_state.
+/// The source of a state: see encode_state.
 class save_source : public shard_source {
  public:
   /// At the leader, after `unite`: the sample hashes of all ranks, see save_job.
@@ -137,7 +138,7 @@ struct merge_job {
 /// Destroyed before it has published, it leaves the store as it was.
 class attempt {
  public:
-  /// Of the checkpoint `name`, at rank `rank`. `store` and `source` must outlive the attempt.
+  /// Makes the checkpoint `name`, at rank `rank`. `store` and `source` must outlive the attempt.
   attempt(any_store& store, std::string_view name, shard_source& source, std::size_t rank = 0)
       : store_(store), name_(name), source_(source), rank_(rank) {}
 

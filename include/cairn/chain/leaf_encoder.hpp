@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Encodes the pieces of a save: by which codec, in how much memory, into what. Passes codecs that use the parent its
-// values, and keeps those that a reader of this save restores, on which the next delta is built.
+// Encodes the pieces of a save with the codec of each leaf, and computes the memory that this takes. Passes codecs that
+// use the parent its values, and keeps those that a reader of this save restores, on which the next delta is built.
 #pragma once
 
 #include <algorithm>

@@ -42,8 +42,8 @@ void with_reader(const any_store& store, const std::function<std::string()>& cho
                                                              const std::function<std::string()>& choose,
                                                              const codec_rules& codecs = {});
 
-/// Loads checkpoint `name` of a store: its newest publication, over what it has changed in the state if another one has
-/// been removed while it was read.
+/// Loads the newest publication of checkpoint `name`. If that is removed while it is read, begins again with the then
+/// newest one, over the partly loaded state.
 load_report load_named(const any_store& store, std::string_view name, any_mutable_state state,
                        const load_options& options);
 

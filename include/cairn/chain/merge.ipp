@@ -201,14 +201,14 @@ inline void divide_shards(std::vector<std::vector<merged_part>>& shards, std::sp
   shards = std::move(parts);
 }
 
-/// Makes one shard of each shard of the newest link, or more where memory is short; in a group, one for each rank, and
-/// further ones of the newest link are added to them by turns. It is written one shard at a time: that holds the memory
-/// of one shard.
+/// Makes one shard of each shard of the newest link, or more where memory is short. In a group each rank makes one:
+/// shard i of the newest link goes to rank i mod ranks. Written shard by shard, so that one shard is in memory.
 class chain_merge final : public merge_source {
  public:
   chain_merge(const any_store& store, merge_job job) : store_(store), job_(std::move(job)) {}
 
-  /// The links' ids: a file system may still show a rank one that another was merged into, which keeps its name and id.
+  /// Compares the ids of all links: a rank may still see a checkpoint as it was before it was merged, which has the
+  /// same name and id, but other ancestors.
   [[nodiscard]] std::string open(const std::string_view* of_leader) override {
     if (!chain_) open_chain();
     std::string links;

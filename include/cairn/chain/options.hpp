@@ -38,9 +38,9 @@ struct load_options {
   std::function<reshaping(std::string_view path)> reshape{};
   /// Compare the checksums of all that is read. Those of converted and copied leaves are compared in any case.
   bool verify = true;
-  /// Read all twice: compare checksums before the state changes. Without it, a damaged checkpoint is found when part of
-  /// it is loaded: a restore then loads an older one over it; without one, the error has `state_changed()`. nullopt: as
-  /// the function says; `load` reads twice, `checkpointer::restore` once, but twice with `rename`.
+  /// Read all twice: compare checksums before the state changes. If false, a damaged checkpoint is found when part of
+  /// it is loaded: a restore then loads an older one over it. If there is no older one, or in a load, the error has
+  /// `state_changed()`. nullopt: `load` reads twice, `checkpointer::restore` once, but twice with `rename`.
   std::optional<bool> verify_first{};
   unsigned threads = 0;  ///< for reading and decoding
   codec_rules codecs{};  ///< the user's own; Cairn's need no rule
@@ -85,8 +85,8 @@ struct merge_options {
   std::optional<std::size_t> deltas{};
   unsigned threads = 0;  ///< for decoding, encoding and writing
   codec_rules codecs{};  ///< a user's own codecs
-  /// Not in a group: elements of more bytes than this, or than half of the memory that is left, go into further shards,
-  /// one after another, so that no more is merged in memory at a time, or one piece of a leaf.
+  /// Bytes of elements that are merged in memory at a time, but at least one piece of a leaf: the rest goes to further
+  /// shards, one after another. nullopt, or more: half of the memory that is left. Ignored in a group.
   std::optional<std::uint64_t> max_bytes{};
   std::function<void()> check{};  ///< called often, from any thread; what it throws cancels the merge
   /// Called for each written block, from any thread, with the bytes so far and an estimate of all. It may wait, to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The reads of ranks that load the same arrays: each reads and decodes a part of them, and sends it to the others,
-// where that takes less time than that each reads all.
+// where that takes less time than if each rank reads all.
 #pragma once
 
 #include <algorithm>
@@ -169,8 +169,8 @@ inline void read_together(const chain_reader& from, std::span<const read_request
   const auto total = readers.left();
   bool sends = how == read_sharing::always || (how == read_sharing::measured && total >= least_measured);
   if (how == read_sharing::measured) {
-    // A sample may be slow by chance, so that sending has to be faster three times, by more than the noise. Its samples
-    // are the smaller ones, since they cost more where it does not pay.
+    // A sample may be slow by chance, so that sending has to be faster three times, by more than the noise. The samples
+    // that are sent are a quarter as large, since sending may be much slower.
     const auto sample = std::clamp(total / 64, std::uint64_t{4} << 20U, std::uint64_t{64} << 20U);
     for (int i = 0; i < 3 && sends; ++i) {
       const auto all = readers.read_all(sample), parts = 4 * readers.read_parts(sample / 4);

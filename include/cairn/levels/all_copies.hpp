@@ -24,8 +24,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Chooses the periods of copies: what a copy takes from the training is the part by which iterations beside copies are
-/// longer than others, those beside saves left out, and at least a hundredth of its time.
+/// Chooses the periods of copies. The cost of a copy is its time, times the relative slowdown of iterations during
+/// copies, at least 1 %; iterations during saves are ignored.
 class all_copies final : public level_copies {
  public:
   all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, const observer& on_event)

@@ -35,7 +35,7 @@ namespace cairn::inline v0_1::detail {
 /// The publications at the first place are numbered from 1 on. The functions of level_copies are explained there.
 class level_copier {
  public:
-  /// To place `number` of `all`. The arguments outlive the copier.
+  /// Copies to place `number` of `all`. The arguments outlive the copier.
   level_copier(level_list& all, std::size_t number, const checkpointer_options& options, observer on_event)
       : all_(all), number_(number), options_(options), on_event_(std::move(on_event)) {
     stats_.place = place().location();
@@ -126,7 +126,7 @@ class level_copier {
 
   // What the choice of a period needs. None of these waits for a copy.
   [[nodiscard]] bool is_copying() const noexcept { return is_copying_; }
-  /// Copies.
+  /// The number of copies that have begun.
   [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
   /// Seconds that copies took.
   struct ended_copies {
@@ -138,7 +138,7 @@ class level_copier {
     const mutex_lock lock(mutex_);
     return std::exchange(ended_, {});
   }
-  /// Where the options have none.
+  /// Sets the period that is used if level_options::every is not given.
   void set_period(double seconds) {
     {
       const mutex_lock lock(mutex_);
@@ -261,7 +261,7 @@ class level_copier {
           ++stats_.failed;
           constexpr double least = 0.5;  // seconds to the next try
           const double now = since_began_.seconds();
-          retry_.failed(now - std::max(seconds, least), now);
+          retry_.start_delay(now - std::max(seconds, least), now);
           tried_ = of.number;
           if (of.number <= wanted_) {
             failure_ = failure;

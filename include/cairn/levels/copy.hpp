@@ -98,8 +98,8 @@ inline void copy_checkpoint(const any_store& from, std::string_view name, any_st
 }
 
 /// The checkpoint `name` of `from` and those that it is built on, as far as `to`, which lists `names`, does not have
-/// them; each is built on the one after it. Of those below one that `to` has, only the names are compared. `check` is
-/// called for each, and ends the search by what it throws.
+/// them; each is built on the one after it. After the first one that `to` has, its ancestors are compared by name only.
+/// `check` is called for each, and ends the search by what it throws.
 [[nodiscard]] inline std::vector<std::string> missing_at(const any_store& to, std::span<const std::string> names,
                                                          const any_store& from, const std::string& name,
                                                          const std::function<void()>& check) {

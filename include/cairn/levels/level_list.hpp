@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The places of cairn::levels: what is in them, and which of it belongs to the run.
+// The places of cairn::levels, numbered from 0, the nearest: what is in them, and which of it belongs to the run.
 //
 // Each checkpoint says when its run began (run_began). A run begins later than all runs whose checkpoints it has seen.
 // So where two machines have gone on from one checkpoint, which only happens when one was taken for lost, the later run
@@ -210,7 +210,8 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     return std::nullopt;
   }
 
-  /// Lists all places, and finds out what is abandoned. Without the lock, it gives way to one who has it.
+  /// Lists all places, and finds out what is abandoned. Without the lock, discards its result if the lock has been
+  /// taken meanwhile.
   void survey(bool locks) const {
     std::vector<std::vector<found>> all(levels_.size());
     std::vector<std::vector<std::string>> names(levels_.size());

@@ -65,7 +65,7 @@ class checkpoint_list {
   }
 
   /// The step of the newest checkpoint that no restore has passed over; 0 if there is none. The first call, and the
-  /// first one after `refresh` or `failed`, lists the store: errc::io.
+  /// first one after `refresh` or `note_failed_save`, lists the store: errc::io.
   [[nodiscard]] std::uint64_t newest_step() {
     if (!newest_step_) {
       std::uint64_t newest = 0;
@@ -102,7 +102,7 @@ class checkpoint_list {
   }
   /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's
   /// own, unless a checkpoint of its step or later was there before.
-  void failed(const save_job& job) {
+  void note_failed_save(const save_job& job) {
     if (newest_step_ && *newest_step_ < job.info.step) run_step_ = job.info.step;
     newest_step_.reset();
     known_.erase(job.name);
@@ -124,7 +124,7 @@ class checkpoint_list {
     const auto last = std::min(step, run_step_.value_or(step));  // the run continues from there
     if (last >= newest_step_for(last)) return;
     remove_later(run_step_ ? std::optional(last) : std::nullopt);
-    static_cast<void>(newest_step_for(last));  // see `failed`
+    static_cast<void>(newest_step_for(last));  // see `note_failed_save`
   }
 
   /// Adds the published checkpoint, or replaces it.

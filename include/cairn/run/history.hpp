@@ -94,7 +94,7 @@ class history {
       }
     }
   }
-  /// To other places. Null without them, and at all ranks but the leader. Any thread.
+  /// The copies to other places. Null without such places, and at all ranks but the leader. Any thread.
   [[nodiscard]] level_copies* copies() const noexcept { return copies_.get(); }
   /// The values that the next delta refers to.
   [[nodiscard]] delta_base& base() noexcept { return base_; }
@@ -185,7 +185,7 @@ class history {
     emit(made);
   }
   /// Reports a failed or cancelled save, and returns its error. `what` is an event `failed` about it. Any thread.
-  [[nodiscard]] error failed(event what, const std::exception_ptr& cause) const {
+  [[nodiscard]] error report_failure(event what, const std::exception_ptr& cause) const {
     auto failure = as_error(cause, {what.checkpoint, " cannot be saved"});
     if (failure.code() == errc::cancelled) {
       what.what = event::kind::skipped;
@@ -238,7 +238,7 @@ class history {
     for (auto& [value, name] : found) names.push_back(std::move(name));
     return names;
   }
-  /// Of the nearest place where the index of the checkpoint can be read.
+  /// Those at the nearest place where the index of the checkpoint can be read.
   [[nodiscard]] std::map<std::string, double> metrics_of(const std::string& name) const {
     for (const auto place : levels_ ? levels_->having(name) : std::vector<std::size_t>()) {
       try {

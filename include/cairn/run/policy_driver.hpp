@@ -40,7 +40,7 @@ class retry_delay {
  public:
   static constexpr double longest = 600;
 
-  void failed(double began, double now, std::optional<double> left = std::nullopt) noexcept {
+  void start_delay(double began, double now, std::optional<double> left = std::nullopt) noexcept {
     delay_ = std::min(std::max(now - began, 2 * delay_), longest);
     until_ = now + (left > 0.0 ? std::min(delay_, *left) : delay_);
     if (!since_) since_ = now;
@@ -62,8 +62,8 @@ class policy_driver {
   policy_driver(any_policy chosen, std::string store)
       : chosen_(std::move(chosen)), policy_(chosen_), store_(std::move(store)) {}
 
-  /// Tells the copies to other places, too, what the policy is told. They outlive the driver, or its last call.
-  void tell(level_copies* copies) noexcept { copies_ = copies; }
+  /// The copies to other places, which are told what the policy is told. They outlive the driver, or its last call.
+  void set_copies(level_copies* copies) noexcept { copies_ = copies; }
 
   /// Since the run began or was restored.
   [[nodiscard]] double seconds() const { return watch_.seconds(); }
@@ -109,7 +109,7 @@ class policy_driver {
   /// The save of this step, or the newest save in the background, has failed: no save of a step may start until
   /// `may_save`, or until one is published.
   void delay_retry(bool in_background, std::optional<double> left = std::nullopt) {
-    retry_.failed(in_background ? newest_.began : asked_, seconds(), left);
+    retry_.start_delay(in_background ? newest_.began : asked_, seconds(), left);
   }
   [[nodiscard]] bool may_save() const { return retry_.is_over(seconds()); }
   /// Since the first failure after which no save was published.

@@ -31,7 +31,7 @@ using shared_report = std::shared_ptr<const save_report>;
 class save_result {
  public:
   void published(shared_report report) noexcept { end(std::move(report), nullptr); }
-  void failed(const error& cause) noexcept { end(nullptr, &cause); }
+  void set_error(const error& cause) noexcept { end(nullptr, &cause); }
 
   [[nodiscard]] bool done() const {
     owner_.check("this save");

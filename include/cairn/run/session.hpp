@@ -69,8 +69,7 @@ inline constexpr std::uint64_t will_copy = 1;
 /// reduction combines all votes.
 struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
-  /// Of the state and plan of the save whose copy this rank has made in this call: agreement_hash; 0: no copy was made;
-  /// or `will_copy`.
+  /// agreement_hash of the save that this rank has copied in this call; 0: it has copied none; or `will_copy`.
   std::uint64_t copied = 0;
   std::uint64_t phase = 0;       ///< save_phase
   std::uint64_t has_failed = 0;  ///< its part of the running save
@@ -129,15 +128,15 @@ struct work {
   bool is_hang_reported = false;    // of the save or merge
   bool is_skip_reported = false;    // that others are skipped because of it
 
-  std::shared_ptr<save_job> job{};         // of a save
-  rank_share share{};                      // what this process writes of it, in a group
-  std::uint64_t hash = 0;                  // that all ranks of a group must have in common: agreement_hash
-  shards_of<staged_piece> shards{};        // what is written next
-  std::size_t shards_of_save = 0;          // of this process, in all
-  bool one_by_one = false;                 // each shard is written before the next one is encoded
-  std::unique_ptr<save_source> encodes{};  // of a save
-  std::unique_ptr<merge_source> merges{};  // of a merge
-  std::optional<attempt> part{};
+  std::shared_ptr<save_job> job{};                // of a save
+  rank_share share{};                             // what this process writes of it, in a group
+  std::uint64_t hash = 0;                         // that all ranks of a group must have in common: agreement_hash
+  shards_of<staged_piece> shards{};               // what is written next
+  std::size_t shards_of_save = 0;                 // of this process, in all
+  bool one_by_one = false;                        // each shard is written before the next one is encoded
+  std::unique_ptr<save_source> state_source{};    // of a save
+  std::unique_ptr<merge_source> merged_source{};  // of a merge
+  std::optional<detail::attempt> attempt{};
   std::string begun{}, record{}, announcement{};
   std::optional<published_checkpoint> made{};
   shared_report report{};           // of the published save; during the merge after it, too
@@ -147,15 +146,15 @@ struct work {
   std::atomic<bool> is_done{true};  // no job of it runs. Any thread
   std::shared_ptr<save_result> result = std::make_shared<save_result>();  // for its handles. Any thread
 
-  [[nodiscard]] bool is_merge() const noexcept { return merges != nullptr; }
+  [[nodiscard]] bool is_merge() const noexcept { return merged_source != nullptr; }
   [[nodiscard]] bool has_failed() const noexcept { return is_done && failure; }
   /// What holds between two jobs of a work that ranks vote on, or that the trainer waits for.
   [[nodiscard]] bool holds() const noexcept {
     if (!is_done || failure) return true;
-    if (!job && !merges) return false;
+    if (!job && !merged_source) return false;
     if (phase == save_phase::copied) return announcement.empty();
-    if (phase == save_phase::writing) return part && shards.empty();
-    return phase == save_phase::publishing && (announcement.empty() || (made && !part));
+    if (phase == save_phase::writing) return attempt && shards.empty();
+    return phase == save_phase::publishing && (announcement.empty() || (made && !attempt));
   }
 };
 
@@ -220,7 +219,7 @@ class session {
   void copy(std::unique_ptr<work> save, any_state state, const observation& now, const stopwatch& stall);
   void stage(const staging_plan& plan, const stopwatch& stall);
   std::shared_ptr<save_result> save_now(std::unique_ptr<work> save, const stopwatch& stall);
-  [[nodiscard]] error failed(std::uint64_t step, const std::exception_ptr& cause);
+  [[nodiscard]] error report_failure(std::uint64_t step, const std::exception_ptr& cause);
   [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> progress_of(const save_job& job);
   [[nodiscard]] bool is_skipping(const observation& now);
   [[nodiscard]] bool can_replace() const;
@@ -235,21 +234,21 @@ class session {
   void start_phase(Phase phase);
   /// Does the background thread go through all phases of the present work by itself?
   [[nodiscard]] bool needs_no_votes() const noexcept { return ranks_.is_alone() && work_ && !work_->is_sync; }
-  [[nodiscard]] error failure_of(const work& all) const noexcept;
+  [[nodiscard]] error failure_of(const work& current) const noexcept;
   void start();
   // Its phases, of which any thread that has the work may run one.
-  void begin(work& all);
-  void join(work& all, const std::string& begun);
-  void make_part(work& all);
-  void write(work& all);
-  void publish(work& all, std::span<const std::string> records);
-  void note_published(work& all);
+  void begin(work& current);
+  void join(work& current, const std::string& begun);
+  void make_attempt(work& current);
+  void write(work& current);
+  void publish(work& current, std::span<const std::string> records);
+  void note_published(work& current);
   void count_save(work& save);
-  void finish_alone(work& all);
-  [[nodiscard]] bool begin_merge(work& all);
+  void finish_alone(work& current);
+  [[nodiscard]] bool begin_merge(work& current);
   // How it ends.
-  void fail_work(work& all, const error& cause) noexcept;
-  static void end_handle(const work& all) noexcept;
+  void fail_work(work& current, const error& cause) noexcept;
+  static void end_handle(const work& current) noexcept;
   void drop_work(const error& cause);
   void cancel_work(const std::string& why);
   void end_work() noexcept;

@@ -103,7 +103,7 @@ session::session(any_store store, checkpointer_options options, std::optional<an
                  record_.emit(what);
                }),
       background_(options_.cores) {
-  policy_.tell(history_.copies());
+  policy_.set_copies(history_.copies());
   check_options(options_, this->store().levels() != nullptr);
   if (options_.rank_timeout.count() <= 0) fail(errc::invalid, {"rank_timeout is not above 0"});
   if (!ranks_.is_alone() && options_.rank_timeout <= this->store().lease())
@@ -271,7 +271,7 @@ step_outcome session::step(any_state state, const observation& now) {
   } catch (...) {
     own_failure_ = as_error(std::current_exception(), {call});
     const auto result = std::make_shared<save_result>();
-    result->failed(*own_failure_);
+    result->set_error(*own_failure_);
     outcome = {.started = true, .stall_seconds = stalled(stall), .save = save_handle(result)};
   }
   call_ = call;
@@ -302,7 +302,7 @@ schedule::before_end session::advise_before_end() {
   return policy_.advise(seconds_to(*options_.until) - seconds_of_copies(), ranks_.is_alone() ? 0 : 1);
 }
 
-/// That the last copy to the slowest place took, at the leader.
+/// The seconds that the last copy to the slowest place took, at the leader.
 double session::seconds_of_copies() const {
   double most = 0;
   if (const auto* const copies = history_.copies())
@@ -310,7 +310,7 @@ double session::seconds_of_copies() const {
   return most;
 }
 
-/// Until the state must be saved, after a signal or before `until`.
+/// The seconds until the state must be saved, after a signal or before `until`.
 double session::seconds_to_stop() const {
   double left = infinite();
   if (options_.preempt.received()) left = options_.preempt_deadline.count() - options_.preempt.seconds_since();
@@ -326,7 +326,7 @@ decision session::decide(const observation& now) {
     return ranks_.is_alone() || !policy_.uses_steps_alone();
   } catch (const error&) {
     if (!policy_.may_save()) return false;
-    throw error(failed(now.step, std::current_exception()));
+    throw error(report_failure(now.step, std::current_exception()));
   }
 }
 
@@ -381,7 +381,7 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
       if (options_.on_failure == when_failed::raise || ranks_.is_broken() || cause.code() == errc::mismatch)
         throw error(cause);
       policy_.delay_retry(false);
-      result->failed(cause);
+      result->set_error(cause);
     }
     return {.started = true, .stall_seconds = stall.seconds(), .save = save_handle(std::move(result))};
   }
@@ -397,7 +397,7 @@ step_outcome session::save_due(any_state state, const observation& now, std::opt
     policy_.set_newest(work_->times);
   } catch (...) {
     const auto cause = as_error(std::current_exception(), {call_});
-    result->failed(ranks_.is_alone() ? cause : name_rank(ranks_.rank(), cause));
+    result->set_error(ranks_.is_alone() ? cause : name_rank(ranks_.rank(), cause));
     outcome.stall_seconds = stalled(stall);
     own_failure_ = cause;
     mine.copied = will_copy;  // the copies of the others are dropped

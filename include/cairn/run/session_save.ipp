@@ -24,7 +24,7 @@ std::shared_ptr<save_job> session::describe_job(any_state state, const observati
         job->sample = hashes_of(leaves, sample_pieces(leaves, now.step));
     }
   } catch (...) {
-    throw error(failed(now.step, std::current_exception()));
+    throw error(report_failure(now.step, std::current_exception()));
   }
   job->info = {.step = now.step, .metrics = now.metrics, .metadata = options_.metadata};
   for (const auto& each : job->what.leaves)
@@ -44,9 +44,9 @@ void session::choose_how(save_job& job, std::optional<save_kind> kind, bool ends
 }
 
 /// Counts and reports a save that failed before there was work, and returns its error.
-error session::failed(std::uint64_t step, const std::exception_ptr& cause) {
+error session::report_failure(std::uint64_t step, const std::exception_ptr& cause) {
   record_.count([](save_stats& all) { ++all.failed; });
-  return history_.failed(history_.about(event::kind::failed, step), cause);
+  return history_.report_failure(history_.about(event::kind::failed, step), cause);
 }
 
 /// Reports bytes written; from any thread.
@@ -122,7 +122,7 @@ void session::copy(std::unique_ptr<work> save, any_state state, const observatio
       work_.reset();
       policy_.fall_back(record_);
     }
-    throw error(failed(now.step, cause));
+    throw error(report_failure(now.step, cause));
   }
 }
 
@@ -154,10 +154,10 @@ void session::stage(const staging_plan& plan, const stopwatch& stall) {
       policy_.set_newest(save.times);
     }
     if (!ranks_.is_alone()) return start();
-    start_phase([this, is_first, is_last](work& all) {
-      if (is_first) begin(all);
-      write(all);
-      if (is_last) finish_alone(all);
+    start_phase([this, is_first, is_last](work& current) {
+      if (is_first) begin(current);
+      write(current);
+      if (is_last) finish_alone(current);
     });
   }
   if (plan.in_parts) save.times.copied = policy_.seconds();
@@ -260,7 +260,7 @@ std::size_t session::cut_for_memory(const work& save) {
     history_.report(event::kind::staged_in_parts, *save.job, 0, 0, text);
     return parts;
   } catch (...) {
-    throw error(failed(save.job->info.step, std::current_exception()));
+    throw error(report_failure(save.job->info.step, std::current_exception()));
   }
 }
 

@@ -22,27 +22,27 @@ template <class Phase>
 void session::start_phase(Phase phase) {
   background_.wait();
   record_.touch();
-  auto& all = *work_;
-  const auto fails = [this, &all] {
-    all.failure = failure_of(all);
-    if (needs_no_votes()) fail_work(all, *all.failure);
+  auto& current = *work_;
+  const auto fails = [this, &current] {
+    current.failure = failure_of(current);
+    if (needs_no_votes()) fail_work(current, *current.failure);
   };
-  const auto ends = [&all] {
-    all.is_done = true;
-    if (all.has_ended) end_handle(all);  // last: the checkpointer is ready for the next save then
+  const auto ends = [&current] {
+    current.is_done = true;
+    if (current.has_ended) end_handle(current);  // last: the checkpointer is ready for the next save then
   };
-  const auto job = [this, &all, fails, ends, phase = std::move(phase)] {
+  const auto job = [this, &current, fails, ends, phase = std::move(phase)] {
     const stopwatch watch;
     try {
-      phase(all);
+      phase(current);
     } catch (...) {
       fails();
     }
-    if (!all.is_sync) record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
+    if (!current.is_sync) record_.count([&](save_stats& stats) { stats.background_seconds += watch.seconds(); });
     ends();
   };
-  all.is_done = false;
-  if (all.is_sync) return job();
+  current.is_done = false;
+  if (current.is_sync) return job();
   try {
     background_.start(job);
   } catch (...) {
@@ -52,11 +52,11 @@ void session::start_phase(Phase phase) {
 }
 
 /// What is being thrown, as the failure of the work.
-error session::failure_of(const work& all) const noexcept {
+error session::failure_of(const work& current) const noexcept {
   const auto cause = std::current_exception();
   try {
-    const auto& name = all.job ? all.job->name : history_.base().parent()->name;
-    return as_error(cause, {store().location(), "/", name, " cannot be ", all.is_published ? "merged" : "saved"});
+    const auto& name = current.job ? current.job->name : history_.base().parent()->name;
+    return as_error(cause, {store().location(), "/", name, " cannot be ", current.is_published ? "merged" : "saved"});
   } catch (...) {  // no memory for the location
     return as_error(cause, {"the save or merge"});
   }
@@ -68,73 +68,75 @@ void session::start() {
   work_->is_hang_reported = false;
   record_.touch();
   if (!ranks_.is_leader()) return;
-  start_phase([this](work& all) {
-    begin(all);
+  start_phase([this](work& current) {
+    begin(current);
     if (!needs_no_votes()) return;
-    write(all);
-    finish_alone(all);
+    write(current);
+    finish_alone(current);
   });
 }
 
 // The phases.
 
 /// At the leader: begins the checkpoint.
-void session::begin(work& all) {
-  if (!all.is_merge()) history_.prepare_for(*all.job);
-  make_part(all);
-  all.begun = all.part->begin();
+void session::begin(work& current) {
+  if (!current.is_merge()) history_.prepare_for(*current.job);
+  make_attempt(current);
+  current.begun = current.attempt->begin();
 }
 
 /// At the others: joins it.
-void session::join(work& all, const std::string& begun) {
-  make_part(all);
-  all.part->join(begun);
+void session::join(work& current, const std::string& begun) {
+  make_attempt(current);
+  current.attempt->join(begun);
 }
 
-/// This process's part in the checkpoint, from what is copied or to be merged.
-void session::make_part(work& all) {
+/// Makes this process's attempt, from what is copied or to be merged.
+void session::make_attempt(work& current) {
   auto& place = history_.store();
-  if (all.is_merge())
-    return static_cast<void>(all.part.emplace(place, history_.base().parent()->name, *all.merges, ranks_.rank()));
-  auto& job = *all.job;
+  if (current.is_merge())
+    return static_cast<void>(
+        current.attempt.emplace(place, history_.base().parent()->name, *current.merged_source, ranks_.rank()));
+  auto& job = *current.job;
   job.hooks.report = [this, &job](event::kind what, std::uint64_t bytes, double seconds, const std::string& message) {
     history_.report(what, job, bytes, seconds, message);
   };
-  all.encodes = ranks_.is_alone() ? encode_state(place, job, all.shards_of_save, &history_.base())
-                                  : encode_state(place, job, ranks_.size(), &history_.base(), std::move(all.share));
-  all.part.emplace(place, job.name, *all.encodes, ranks_.rank());
+  current.state_source = ranks_.is_alone()
+                             ? encode_state(place, job, current.shards_of_save, &history_.base())
+                             : encode_state(place, job, ranks_.size(), &history_.base(), std::move(current.share));
+  current.attempt.emplace(place, job.name, *current.state_source, ranks_.rank());
 }
 
 /// Writes the next shards of this process: of a save, those that are copied.
-void session::write(work& all) {
-  all.part->write(all.shards, all.one_by_one);
-  all.shards.clear();
-  if (!ranks_.is_alone()) all.record = all.part->record();
+void session::write(work& current) {
+  current.attempt->write(current.shards, current.one_by_one);
+  current.shards.clear();
+  if (!ranks_.is_alone()) current.record = current.attempt->record();
 }
 
 /// At the leader: publishes the checkpoint, of the records of all ranks.
-void session::publish(work& all, std::span<const std::string> records) {
-  assert(all.part && all.shards.empty());
-  all.part->unite(records);
-  if (!all.is_merge()) history_.check_replicas(*all.job, all.encodes->samples());
-  all.made = all.part->publish();
-  note_published(all);
-  all.announcement = ranks_.is_alone() ? "1" : to_json(*all.made);  // "1": any text that is not empty
-  if (!all.is_merge()) history_.copy_published(all.job->name);
+void session::publish(work& current, std::span<const std::string> records) {
+  assert(current.attempt && current.shards.empty());
+  current.attempt->unite(records);
+  if (!current.is_merge()) history_.check_replicas(*current.job, current.state_source->samples());
+  current.made = current.attempt->publish();
+  note_published(current);
+  current.announcement = ranks_.is_alone() ? "1" : to_json(*current.made);  // "1": any text that is not empty
+  if (!current.is_merge()) history_.copy_published(current.job->name);
   std::ignore = history_.checkpoints().prune();
 }
 
 /// At the leader in `publish`, and then at the others: the checkpoint is published.
-void session::note_published(work& all) {
-  if (all.is_merge()) {
-    history_.merged(all.merges->published(*all.made));
+void session::note_published(work& current) {
+  if (current.is_merge()) {
+    history_.merged(current.merged_source->published(*current.made));
     record_.count([](save_stats& stats) { ++stats.merged; });
   } else {
     const auto report = std::make_shared<save_report>();
-    *report = history_.saved(*all.job, all.encodes->published(*all.made));
-    all.report = report;
+    *report = history_.saved(*current.job, current.state_source->published(*current.made));
+    current.report = report;
   }
-  all.part.reset();
+  current.attempt.reset();
 }
 
 /// A save is published at all ranks.
@@ -149,69 +151,70 @@ void session::count_save(work& save) {
 }
 
 /// Alone, in the background, after the last `write`: publishes, and makes the merge that is due.
-void session::finish_alone(work& all) {
-  publish(all, {});
-  if (!all.is_merge()) {
-    count_save(all);
+void session::finish_alone(work& current) {
+  publish(current, {});
+  if (!current.is_merge()) {
+    count_save(current);
     limiter_.count_anew();
-    if (begin_merge(all)) {
-      begin(all);
-      write(all);
-      publish(all, {});
+    if (begin_merge(current)) {
+      begin(current);
+      write(current);
+      publish(current, {});
     }
   }
-  all.encodes.reset();
-  all.job.reset();
-  all.has_ended = true;
+  current.state_source.reset();
+  current.job.reset();
+  current.has_ended = true;
 }
 
 /// Turns a published save into the merge after it, if one is due: at all ranks, which have the same chain.
-bool session::begin_merge(work& all) {
+bool session::begin_merge(work& current) {
   if (!history_.is_merge_due() || !may_merge_ || is_stopping_) return false;
-  all.merges = history_.source_of_merge(
+  current.merged_source = history_.source_of_merge(
       [this] {
         record_.touch();
         limiter_.check();
       },
       [this](std::uint64_t bytes, std::uint64_t /*total*/) { limiter_.wait_until_allowed(bytes); });
-  all.encodes.reset();
-  all.job.reset();  // frees the copies that the description holds
-  all.begun.clear();
-  all.announcement.clear();
+  current.state_source.reset();
+  current.job.reset();  // frees the copies that the description holds
+  current.begun.clear();
+  current.announcement.clear();
   return true;
 }
 
 // How it ends.
 
 /// Ends this process's work, because of an error of this or another rank: reports it, and leaves the store as it was.
-void session::fail_work(work& all, const error& cause) noexcept {
-  if (std::exchange(all.has_ended, true)) return;
+void session::fail_work(work& current, const error& cause) noexcept {
+  if (std::exchange(current.has_ended, true)) return;
   auto failure = cause;
   try {
-    if (all.is_published) {
-      all.part.reset();
+    if (current.is_published) {
+      current.attempt.reset();
       history_.merge_failed(cause);
     } else {
-      if (all.part) history_.checkpoints().failed(*all.job);  // it may have been published
-      all.part.reset();
-      all.encodes.reset();
-      failure = history_.failed(history_.about(event::kind::failed, *all.job), std::make_exception_ptr(cause));
+      if (current.attempt) history_.checkpoints().note_failed_save(*current.job);  // it may have been published
+      current.attempt.reset();
+      current.state_source.reset();
+      failure =
+          history_.report_failure(history_.about(event::kind::failed, *current.job), std::make_exception_ptr(cause));
     }
   } catch (...) {  // the memory for the text of an event
   }
-  all.failure = failure;
+  current.failure = failure;
   if (cause.code() != errc::cancelled)
     record_.count([](save_stats& stats) { ++stats.failed; });
-  else if (!all.is_published)
+  else if (!current.is_published)
     record_.count([](save_stats& stats) { ++stats.skipped; });
 }
 
 /// The handle of the save is done, also after a merge that has failed.
-void session::end_handle(const work& all) noexcept {
-  if (all.is_published)
-    all.result->published(all.report);
+void session::end_handle(const work& current) noexcept {
+  if (current.is_published)
+    current.result->published(current.report);
   else
-    all.result->failed(*all.failure);
+    current.result->set_error(*current.failure);
 }
 
 /// Cancels the work at this rank.
@@ -308,14 +311,14 @@ void session::begin_round(const std::string& call, vote mine) {
     mine.milliseconds_left = left > 0 ? static_cast<std::uint64_t>(1000 * left) : 0;
   }
   if (work_) {
-    auto& all = *work_;
-    const bool is_done = all.is_done;
-    mine.has_failed = all.has_failed();
-    auto reached = all.phase;
-    if (is_done && !all.failure && !needs_no_votes()) {
+    auto& current = *work_;
+    const bool is_done = current.is_done;
+    mine.has_failed = current.has_failed();
+    auto reached = current.phase;
+    if (is_done && !current.failure && !needs_no_votes()) {
       if (reached == save_phase::writing) reached = save_phase::prepared;
-      mine.begun = all.begun.size();
-      mine.announced = all.announcement.size();
+      mine.begun = current.begun.size();
+      mine.announced = current.announcement.size();
     }
     mine.phase = static_cast<std::uint64_t>(reached);
   }
@@ -375,10 +378,9 @@ void session::act_before_stop(const verdict& last) {
 
 /// Decides what follows: an error of all ranks, the end of the work, or its next phase (advance).
 void session::obey(const verdict& last) {
-  const auto& some = last.most;
-  is_pausing_ = some.pauses != 0;
-  is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || some.signal != 0;
-  if (const auto leaving = ranks_.size() - some.leaving; some.leaving != 0 && leaving != ranks_.rank()) {
+  is_pausing_ = last.most.pauses != 0;
+  is_stopping_ = (is_stopping_ && !ranks_.is_alone()) || last.most.signal != 0;
+  if (const auto leaving = ranks_.size() - last.most.leaving; last.most.leaving != 0 && leaving != ranks_.rank()) {
     const error lost(errc::lost_rank, sentence({"rank ", leaving, " has ended by an exception"}));
     ranks_.give_up(lost);
     throw error(lost);
@@ -388,8 +390,8 @@ void session::obey(const verdict& last) {
     ranks_.require_same("the call", call_);
     ranks_.require_same("the checkpointer of the call", store().location());
   }
-  if (some.has_failed != 0 || some.has_thrown != 0) return fail_together(last);
-  if (some.copied != 0 && some.saves_copy == 0) {
+  if (last.most.has_failed != 0 || last.most.has_thrown != 0) return fail_together(last);
+  if (last.most.copied != 0 && last.most.saves_copy == 0) {
     if (own_vote_.copied > will_copy) drop_work({errc::cancelled, "rank 0 makes no save"});
     return;
   }
@@ -414,44 +416,44 @@ void session::obey(const verdict& last) {
 
 /// Starts the next phase of the work, which all ranks have reached.
 void session::advance(const verdict& last) {
-  auto& all = *work_;
-  if (last.most.cancels != 0 && all.phase != save_phase::publishing)
+  auto& current = *work_;
+  if (last.most.cancels != 0 && current.phase != save_phase::publishing)
     return cancel_work("cancelled for a newer save or the end of the run");
   if (needs_no_votes()) {
-    if (!all.is_done) return;
+    if (!current.is_done) return;
     background_.wait();
     return end_work();
   }
-  assert(all.holds());
+  assert(current.holds());
   if (last.most.begun != 0 && last.slowest() == save_phase::copied) {
-    const auto begun = ranks_.broadcast(all.begun, 0, last.most.begun);
-    all.phase = save_phase::writing;
+    const auto begun = ranks_.broadcast(current.begun, 0, last.most.begun);
+    current.phase = save_phase::writing;
     start_phase([this, begun](work& joined) {
       if (!ranks_.is_leader()) join(joined, begun);
       write(joined);
     });
   } else if (last.slowest() == save_phase::prepared) {
     background_.wait();
-    const auto records = ranks_.gather([&] { return all.record; });
-    all.phase = save_phase::publishing;
+    const auto records = ranks_.gather([&] { return current.record; });
+    current.phase = save_phase::publishing;
     if (ranks_.is_leader()) start_phase([this, records](work& written) { publish(written, records); });
   } else if (last.most.announced != 0) {
     background_.wait();
-    const auto text = ranks_.broadcast(all.announcement, 0, last.most.announced);
+    const auto text = ranks_.broadcast(current.announcement, 0, last.most.announced);
     if (!ranks_.is_leader()) {
-      all.made = from_json<published_checkpoint>(text, "what rank 0 has published");
-      note_published(all);
+      current.made = from_json<published_checkpoint>(text, "what rank 0 has published");
+      note_published(current);
     }
-    if (all.is_merge()) return end_work();
-    if (!ranks_.is_alone()) shares_.saved(*all.job, std::move(all.made->stored));
-    count_save(all);
-    if (all.is_sync)
-      all.result->published(all.report);
+    if (current.is_merge()) return end_work();
+    if (!ranks_.is_alone()) shares_.saved(*current.job, std::move(current.made->stored));
+    count_save(current);
+    if (current.is_sync)
+      current.result->published(current.report);
     else
       learn();
     limiter_.begin(options_.max_bytes_per_second);
-    all.is_sync = false;  // the trainer does not wait for a merge
-    if (!begin_merge(all)) return end_work();
+    current.is_sync = false;  // the trainer does not wait for a merge
+    if (!begin_merge(current)) return end_work();
     start();
   }
 }

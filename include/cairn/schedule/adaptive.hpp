@@ -30,7 +30,7 @@ inline constexpr double no_budget = cairn::detail::infinite();
 /// What the default policy optimises, and the share of the time that saves may take.
 struct adaptive_options {
   double budget_percent = 3.5;  ///< of the training time that saves may take; not positive: 0
-  /// After it a save is due in any case, whatever the budget. Infinite: none is; not positive: an hour.
+  /// The longest time between two saves, whatever the budget. Infinite: no limit; not positive: an hour.
   std::chrono::duration<double> longest_interval = std::chrono::hours{1};
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured

@@ -16,7 +16,7 @@ namespace cairn::inline v0_1::policies {
 struct even_interval_options {
   mtbf_prior mtbf{};                                     ///< of one worker; learned from the run
   std::optional<std::chrono::duration<double>> stall{};  ///< that a save takes from the training; none: measured
-  /// After it a save is due in any case. Infinite: the rule alone decides; not positive: an hour.
+  /// The longest time between two saves. Infinite: no limit; not positive: an hour.
   std::chrono::duration<double> longest_interval = std::chrono::hours{1};
 };
 

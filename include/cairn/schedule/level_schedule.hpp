@@ -36,7 +36,7 @@ struct level_cost {
 /// The best T is sqrt(2 C / f). Neighbours that would be out of order have one period, sqrt(2 sum of C / sum of f):
 /// pool adjacent violators. Any place but the last may be left out; its failures go to the next one. All subsets are
 /// compared. The first-order optimum of Benoit et al., "Towards Optimal Multi-Level Checkpointing" (IEEE Transactions
-/// on Computers 66(7), 2017), where a copy comes with those to nearer places. O(n 2^n).
+/// on Computers 66(7), 2017), where each copy includes the copies to nearer places. O(n 2^n).
 [[nodiscard]] inline std::vector<double> level_periods(std::span<const level_cost> places) {
   struct pool {
     double taken, rate;

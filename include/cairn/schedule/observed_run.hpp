@@ -259,8 +259,8 @@ class observed_run {
     return workers > 0 && cairn::detail::is_finite(workers) ? workers : 1;
   }
 
-  /// The interval between saves, in seconds: the longest of the newest ones, where each counts half as much as the next
-  /// one, so that one early save does not make it short. The first interval of a run may be a probe and does not count.
+  /// The interval between saves, in seconds: max(the last interval, the previous value / 2), so that one early save
+  /// does not make it short, and at most `longest_`. The first interval of a run may be a probe and does not count.
   [[nodiscard]] double interval_with_newest() const noexcept {
     if (!has_begun_) return interval_;
     return has_saved_ ? (std::min)((std::max)(since_save(), interval_ / 2), longest_) : 0;

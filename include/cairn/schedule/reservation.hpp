@@ -12,8 +12,8 @@
 namespace cairn::inline v0_1::schedule {
 
 /// Mean and standard deviation of a quantity that may change slowly. Each of the first 64 values has the same weight;
-/// then each new value has 1/64. The deviation is that of the values, plus half of the mean for one value, and a
-/// quarter for four or more. O(1) per value.
+/// then each new value has 1/64. The variance is that of the values, plus (mean / 2)^2 for one value, which falls to
+/// (mean / 4)^2 for four or more. O(1) per value.
 class running_spread {
  public:
   /// Negative values and values that are not finite are ignored.
@@ -28,7 +28,7 @@ class running_spread {
   [[nodiscard]] bool is_empty() const noexcept { return count_ == 0; }
   /// 0 if there is no value.
   [[nodiscard]] double mean() const noexcept { return mean_; }
-  /// The square of that deviation; 0 if there is no value.
+  /// 0 if there is no value.
   [[nodiscard]] double variance() const noexcept {
     return is_empty() ? 0 : variance_ + mean_ * mean_ / (4 * (std::min)(count_, 4.0));
   }

@@ -99,7 +99,7 @@ struct copied_object {
                                               has_elements ? for_each_freed : nullptr};
 };
 
-/// Of the value of each rank.
+/// The part of a path that stands for the value of rank `rank`.
 inline std::string rank_path(std::uint64_t rank) { return "rank" + std::to_string(rank); }
 
 template <class T, class Redistribute>

@@ -148,8 +148,8 @@ struct opened_adaptor : T {
   using T::c;
 };
 
-/// The operations of std::priority_queue. To arrange one that is a heap changes nothing: std::make_heap may move equal
-/// elements, and each unit would parse <algorithm> for it.
+/// The operations of std::priority_queue. `arrange` leaves a valid heap unchanged, which std::make_heap does not
+/// guarantee, and needs no <algorithm>.
 template <class T>
 struct heap_of {
   struct opened : T {

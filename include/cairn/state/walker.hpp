@@ -32,7 +32,7 @@ struct walk_position {
   extents shape{};                      ///< of the columns that the current object stands for
   std::vector<std::int64_t> strides{};  ///< of these, in bytes
   bool takes_sizes = false;             ///< in a load: also arrays of numbers that are not empty get the stored size
-  std::size_t common_dimensions = 0;    ///< of `shape`: those that it has had since the last leaf of a save
+  std::size_t common_dimensions = 0;    ///< in a save: leading dimensions of `shape` that the previous leaf has, too
   std::uint64_t version = 0;            ///< in a load: of the object in the checkpoint, where its class has a version
   /// In a load: of the path of an object of an older version, which its class migrates.
   std::optional<std::size_t> migrated_length{};

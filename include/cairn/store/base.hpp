@@ -26,7 +26,8 @@ namespace stores {
 /// Bytes to write.
 using buffer = std::span<const std::byte>;
 
-/// A stored file, open for reading. Stays readable when its checkpoint is removed.
+/// A stored file, open for reading. After its checkpoint is removed it may stay readable, or `read` throws
+/// errc::not_found; each store says which.
 class source {
  public:
   source() = default;

@@ -48,7 +48,8 @@ class shared_lock;
 /// Checkpoints as subdirectories of `root`, which is created by the first save. A relative `root` is made absolute at
 /// once: a later chdir does not change it, and messages have the absolute path. Each checkpoint is written under a
 /// temporary name, synced and renamed to a free name: "a" or, while that is there, "a~2" and so on. The highest number
-/// is the checkpoint; then the others are removed. Copies share the lock.
+/// is the checkpoint; then the others are removed. Copies share the lock. Open files of a removed checkpoint stay
+/// readable, unless another client of a network file system has removed it.
 class directory {
  public:
   explicit directory(std::string root, directory_options options = {});

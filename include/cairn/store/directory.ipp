@@ -288,7 +288,8 @@ class directory_transaction final : public transaction {
     return false;
   }
 
-  /// To the first free name of a generation above those that are there. A rename replaces no directory that has files.
+  /// Renames to the first free name of a generation above those that are there. A rename replaces no directory that has
+  /// files.
   [[nodiscard]] generation rename_into_place() const {
     const auto there = generations(*root_, name_);
     for (auto next = there.empty() ? generation{name_} : there.back();; ++next.number) {

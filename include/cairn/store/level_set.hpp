@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a store of several places (cairn::levels) gives to a checkpointer.
+// What a store of several places (cairn::levels) gives to a checkpointer. A level is a place with its options; both
+// are numbered from 0, the nearest.
 #pragma once
 
 #include <cstddef>

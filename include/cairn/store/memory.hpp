@@ -16,7 +16,8 @@ namespace detail {
 struct memory_contents;
 }
 
-/// Checkpoints in the memory of this process; copies of the store share them. Thread-safe.
+/// Checkpoints in the memory of this process; copies of the store share them. Open files of a removed checkpoint stay
+/// readable. Thread-safe.
 class memory {
  public:
   memory();

@@ -82,7 +82,7 @@ class s3_client {
   }
   /// Fills the buffers, which have at least one byte, with those of an object from `offset` on.
   void get_range(const std::string& key, std::uint64_t offset, std::span<const std::span<std::byte>> into);
-  /// Also if it is not there.
+  /// No error if the object is absent.
   void remove(const std::string& key);
   /// All whose keys begin with `prefix`.
   [[nodiscard]] object_list list(const std::string& prefix);
@@ -95,7 +95,7 @@ class s3_client {
   /// Makes an object of `bytes` bytes of the parts.
   void complete_upload(const std::string& key, const std::string& upload, std::span<const std::string> tags,
                        std::uint64_t bytes);
-  /// Also if it is not there.
+  /// No error if the upload is absent.
   void abort_upload(const std::string& key, const std::string& upload);
   [[nodiscard]] object_list list_uploads(const std::string& prefix);
 

@@ -74,7 +74,7 @@ void describe(Io& io, cairn::detail::described<Io, served_credentials>& of) {
 
 constexpr std::chrono::seconds metadata_patience{2};
 
-/// Of ECS, and of the pod identity of EKS.
+/// The credentials of ECS, and of the pod identity of EKS.
 [[nodiscard]] inline std::optional<s3_credentials> credentials_of_container(const transport& send) {
   const auto relative = environment("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
   const auto url =
@@ -99,7 +99,7 @@ constexpr std::chrono::seconds metadata_patience{2};
   return parse_served(send(request), url);
 }
 
-/// Of EC2, by version 2 of its service. Nothing where there is no such service.
+/// The credentials of EC2, by version 2 of its service. Nothing where there is no such service.
 [[nodiscard]] inline std::optional<s3_credentials> credentials_of_instance(const transport& send) {
   if (environment("AWS_EC2_METADATA_DISABLED") == "true") return std::nullopt;
   const std::string base = "http://169.254.169.254/latest/";

@@ -24,7 +24,7 @@ namespace cairn::inline v0_1::stores::detail {
 /// Servers take at most 10,000 parts, of at least 5 MiB but for the last one, and 5 TiB in all.
 inline constexpr std::uint64_t most_parts = 9000, least_part_bytes = std::uint64_t{5} << 20U;
 
-/// Of a file of `bytes` bytes: whole MiB if `wanted` would make too many.
+/// The size of the parts of a file of `bytes` bytes: `wanted`, or whole MiB if that would make too many parts.
 [[nodiscard]] inline std::uint64_t part_bytes_of(std::uint64_t bytes, std::uint64_t wanted) {
   constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
   return std::max(wanted, (bytes / most_parts / mib + 1) * mib * (bytes / wanted >= most_parts ? 1 : 0));
@@ -34,7 +34,7 @@ inline constexpr std::uint64_t most_parts = 9000, least_part_bytes = std::uint64
 /// save do, have at most `connections` parts in memory that are complete, and the few that they fill.
 class s3_sink final : public sink {
  public:
-  /// Of one part if `is_whole`, which stays in memory. `connections`: parts that are sent at a time.
+  /// `is_whole`: the file is one part, which stays in memory. `connections`: parts that are sent at a time.
   s3_sink(std::shared_ptr<s3_client> client, std::shared_ptr<const s3_owner> owner, std::string key,
           std::uint64_t bytes, std::uint64_t part_bytes, unsigned connections, bool is_whole)
       : client_(std::move(client)),
@@ -123,10 +123,10 @@ class s3_sink final : public sink {
     try {
       send(number, it.memory.bytes().first(size));
     } catch (...) {
-      is_sent(it, false);
+      mark_sent(it, false);
       throw;
     }
-    is_sent(it, true);
+    mark_sent(it, true);
   }
   void send(std::size_t number, std::span<const std::byte> bytes) {
     if (upload_.empty())
@@ -134,12 +134,12 @@ class s3_sink final : public sink {
     else
       parts_[number].tag = client_->put_part(key_, upload_, number + 1, bytes);
   }
-  /// Also those that were begun by a request whose answer was lost.
+  /// Ends all uploads of the file, also those that were begun by a request whose answer was lost.
   void end_uploads() {
     for (const auto& each : client_->list_uploads(key_).all) client_->abort_upload(each.key, each.upload);
     upload_.clear();
   }
-  void is_sent(part& which, bool successfully) {
+  void mark_sent(part& which, bool successfully) {
     {
       const cairn::detail::mutex_lock guard(mutex_);
       --complete_;

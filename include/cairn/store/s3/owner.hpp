@@ -143,7 +143,7 @@ class s3_owner {
       return std::nullopt;
     }
   }
-  /// Of the owners, ascending.
+  /// The numbers of the owners, ascending.
   [[nodiscard]] std::vector<std::uint64_t> numbers() const {
     std::vector<std::uint64_t> found;
     for (const auto& each : client_->list(keys_.owners()).all)
@@ -174,7 +174,7 @@ class s3_owner {
     }
   }
   void renew() {
-    while (waits()) {
+    while (wait_for_next_renewal()) {
       try {
         ++text_.renewals;
         client_->put(key(number_), text(), {.limit = lease_ / 4});
@@ -185,8 +185,8 @@ class s3_owner {
       }
     }
   }
-  /// Until the next renewal is due; false if there is none.
-  [[nodiscard]] bool waits() {
+  /// False if there is none.
+  [[nodiscard]] bool wait_for_next_renewal() {
     const auto due = std::chrono::steady_clock::now() + lease_ / 4;
     cairn::detail::mutex_lock lock(mutex_);
     while (!is_ended_ && lock.wait_until(ends_, due)) {

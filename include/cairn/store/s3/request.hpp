@@ -40,7 +40,8 @@ struct http_request {
   http_fields headers{};
   std::span<const std::byte> body{};
   std::span<const std::span<std::byte>> into{};  ///< take the body of an answer with status 206
-  std::chrono::seconds patience{30};             ///< with less than 1 KiB/s; below 10 s, 1 s to connect
+  /// Gives up after this long below 1 KiB/s. To connect it takes at most 10 s, or 1 s if this is less than 10 s.
+  std::chrono::seconds patience{30};
 };
 
 struct http_response {
@@ -73,10 +74,10 @@ struct time_source {
 /// The value of a variable of the environment; empty if there is none.
 [[nodiscard]] std::string environment(const char* name);
 
-/// Changes the letters A to Z.
+/// Converts A to Z to lower case.
 void make_lower_case(std::string& text);
 
-/// Every byte but letters, digits and -_.~ (and slashes, in a path) as %41.
+/// Percent-encodes every byte but letters, digits and -_.~ (and slashes, in a path): " " becomes "%20".
 [[nodiscard]] std::string percent_encoded(std::string_view text, bool is_path = false);
 [[nodiscard]] std::string percent_decoded(std::string_view text);
 
@@ -99,10 +100,10 @@ struct bucket_address {
   std::string region, bucket;
   bool is_path_style = false;
 
-  /// Of `endpoint` and `region`, or of the environment if they are empty. errc::invalid.
+  /// From `endpoint` and `region`, or from the environment where they are empty. errc::invalid.
   bucket_address(std::string name, std::string endpoint, std::string of_region, std::optional<bool> path_style);
 
-  /// Of an object, or of the bucket itself if `key` is empty.
+  /// The URL of an object, or of the bucket itself if `key` is empty.
   [[nodiscard]] std::string url(std::string_view key, const http_fields& query) const;
 };
 

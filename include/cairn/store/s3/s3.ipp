@@ -113,7 +113,7 @@ class s3_place {
     writing_.erase(name);
   }
 
-  /// Of a checkpoint, ascending.
+  /// The publications of a checkpoint, ascending.
   [[nodiscard]] std::vector<generation_key> generations(std::string_view name) const {
     const auto prefix = keys.published(name);
     std::vector<generation_key> found;
@@ -201,7 +201,7 @@ void s3_place::remove_leftovers() const {
       const auto about = client->look_at(each.key);
       if (!about) continue;
       in_use.insert(about->attempt);
-      // The request that has made it came when the checkpoint had been removed.
+      // A delayed PUT has created this index after the checkpoint was removed.
       if (!about->attempt.empty() && !of.attempts.contains(about->attempt) && is_old(each.changed))
         client->remove(each.key);
     }
