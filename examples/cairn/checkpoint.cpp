@@ -17,6 +17,7 @@
 #include "cairn/plan/partition.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
 #include "cairn/system/posix.hpp"
 #include "commands.hpp"
 #include "interrupts.hpp"
@@ -190,6 +191,10 @@ int import_arrays(const std::string& file, const std::string& checkpoint, const 
   std::error_code ignored;
   if (std::filesystem::exists(std::filesystem::symlink_status(checkpoint, ignored)))
     cairn::fail(cairn::errc::invalid, {checkpoint, " is there already: remove it, or choose another path"});
+  const auto named = cairn::detail::parse_checkpoint_name(cairn::detail::split_path(checkpoint).name);
+  if (named && *named != step)
+    cairn::fail(cairn::errc::invalid,
+                {checkpoint, " is the name of step ", *named, ": import it with --step ", *named});
   cairn::import_options options;
   options.save.step = step;
   options.save.check = [] { interrupts::check(); };

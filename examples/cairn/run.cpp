@@ -82,8 +82,8 @@ struct prune_plan {
   std::vector<cairn::removal> removals;
 };
 
-/// Without the lock a trainer may save and remove meanwhile: then the list is read again.
-prune_plan plan_prune(const cairn::any_store& store, const retention& rules) {
+/// Without the lock a trainer may save and remove meanwhile: then the list is read again. `verifies`: the newest one.
+prune_plan plan_prune(const cairn::any_store& store, const retention& rules, bool verifies) {
   constexpr int most = 100;
   for (int tries = 1;; ++tries) {
     prune_plan made{checkpoints_of(store), {}};
@@ -100,11 +100,12 @@ prune_plan plan_prune(const cairn::any_store& store, const retention& rules) {
     }
     made.removals = planned_removals(made.all, rules);
     try {
-      static_cast<void>(cairn::open(store, made.all.back().name));  // which stays, and all that it is built on
+      const auto newest = cairn::open(store, made.all.back().name);  // which stays, and all that it is built on
+      if (verifies && !made.removals.empty()) newest.verify();
     } catch (const cairn::error& cause) {
       if (has_gone(made.all.back().name)) continue;
       cairn::fail(cause.code(),
-                  {"nothing is removed while the newest checkpoint cannot be opened: ", without_prefix(cause.what())});
+                  {"nothing is removed while the newest checkpoint cannot be read: ", without_prefix(cause.what())});
     }
     return made;
   }
@@ -213,7 +214,7 @@ int prune(const std::string& run, const retention& rules, bool really, bool json
   static_cast<void>(checkpoints_of(store));  // before the lock, which makes the directory
   const auto signals = really ? std::make_unique<interrupts>() : nullptr;
   const auto lock = really ? store.lock() : nullptr;  // errc::busy while a trainer saves there
-  const auto [all, removals] = plan_prune(store, rules);
+  const auto [all, removals] = plan_prune(store, rules, really);
   if (really) std::signal(SIGPIPE, SIG_IGN);  // a reader of the output that ends does not end the removals
   std::map<std::string, std::uint64_t> bytes_of;
   for (const auto& each : all) bytes_of[each.name] = each.bytes;

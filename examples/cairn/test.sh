@@ -156,6 +156,7 @@ says "^would remove ${oldest#run/}, which is not one of the last 1"
 says '; --yes removes them$'
 json 'len(it) == '"$((count - 1))"' and not any(each["is_removed"] for each in it)' 0 prune run --keep-last 1
 [[ -d $oldest ]] || die "prune without --yes has removed something"
+cp -r run pruned
 run 0 prune run --keep-last 1 --yes
 [[ ! -d $oldest && -d $newest ]] || die "prune has not removed what it should"
 run 0 verify run --all
@@ -181,6 +182,13 @@ shard=$(find damaged -name '*.safetensors' | head -n 1)
 printf 'X' | dd of="$shard" bs=1 seek=$(($(stat -c %s "$shard") - 1)) conv=notrunc status=none
 run 1 verify damaged
 says 'checksum'
+cp damaged/*.safetensors "pruned/${newest#run/}/"
+fails prune pruned --keep-last 1 --yes
+says 'nothing is removed while the newest checkpoint cannot be read'
+cp -r run renamed
+cp -r "$newest" renamed/step-999999999
+run 1 verify --all renamed
+says 'which is not that of its name'
 mkdir unreadable
 cp -r "$newest" unreadable/step-000000009
 echo '{}' > unreadable/step-000000009/index.json

@@ -12,6 +12,7 @@
 #include "cairn/inspect.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/posix.hpp"
 #include "commands.hpp"
@@ -47,6 +48,10 @@ verified verify_one(const std::string& path, bool is_only) {
       const auto opened = open_at(path);
       made.path = opened.path();
       if (cairn::detail::is_file(made.path)) made.has_checksums = has_checksums(made.path);
+      const auto named = cairn::detail::parse_checkpoint_name(cairn::detail::split_path(made.path).name);
+      if (named && *named != opened.step())
+        cairn::fail(cairn::errc::corrupt, {made.path, " holds step ", opened.step(),
+                                           ", which is not that of its name: it was renamed or copied"});
       try {
         opened.verify();
         break;

@@ -2,6 +2,8 @@
 #include "cairn/state/convert.hpp"
 #include "cairn/core/float_types.hpp"
 
+#include <cfenv>
+
 #include "catch.hpp"
 
 namespace {
@@ -100,6 +102,13 @@ TEST_CASE("narrowing rounds once, even through two roundings") {
   const auto [fits, result] = converted<double, std::uint16_t>(dtype::f64, {above_tie, 1.0 + 0x1p-11}, dtype::f16);
   CHECK(fits);
   CHECK(result == std::vector<std::uint16_t>{0x3c01, 0x3c00});
+}
+
+TEST_CASE("a conversion rounds to nearest, whatever mode the program has set") {
+  std::fesetround(FE_UPWARD);
+  const auto result = converted<double, float>(dtype::f64, {1.0 + 0x1p-40}, dtype::f32).second;
+  std::fesetround(FE_TONEAREST);
+  CHECK(result == std::vector<float>{1});
 }
 
 /// An integer rounded to `digits` binary digits, to nearest even.

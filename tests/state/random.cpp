@@ -2,6 +2,7 @@
 #include "cairn/state/random.hpp"
 
 #include <algorithm>
+#include <cfenv>
 #include <cstring>
 #include <istream>
 #include <limits>
@@ -18,6 +19,7 @@
 #include "state/kept.hpp"
 #include "state/random_types.hpp"
 #include "state/refuses.hpp"
+#include "store/sample.hpp"
 
 namespace {
 
@@ -90,6 +92,22 @@ TEST_CASE("a random engine or distribution reads its own text, and goes on as be
     INFO(each.name);
     for (unsigned seed = 1; seed < 40; ++seed) REQUIRE(each.use(each.text(seed * 37)));
   }
+}
+
+TEST_CASE("the rounding mode of the program does not change what is saved or loaded") {
+  const std::normal_distribution<double> saved(0.1, 0.3);
+  const tests::kept kept(cairn::detail::describe(saved));
+  const int mode = GENERATE(FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO);
+  std::fesetround(mode);
+  std::normal_distribution<double> loaded;
+  const auto failure = sample::failure_of([&] {
+    kept.load(loaded);
+    static_cast<void>(cairn::detail::describe(saved));
+  });
+  CHECK(std::fegetround() == mode);
+  std::fesetround(FE_TONEAREST);
+  CHECK(failure.sentence.empty());
+  CHECK(loaded == saved);
 }
 
 TEST_CASE("a changed text of an engine or distribution is refused, or an engine draws") {

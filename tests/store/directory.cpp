@@ -543,7 +543,6 @@ TEST_CASE("a full disk leaves nothing but the older checkpoints") {
   write_shard(store, "a", 100);
   for (const bool durable : {false, true}) {
     const auto failure = in_child([&] {
-      std::signal(SIGXFSZ, SIG_IGN);
       const rlimit limit{200'000, 200'000};
       ::setrlimit(RLIMIT_FSIZE, &limit);
       write_shard(directory(scratch.path(), {.durable = durable}), "b", 3'000'000);
@@ -553,6 +552,19 @@ TEST_CASE("a full disk leaves nothing but the older checkpoints") {
     CHECK(failure.says("File too large"));
     CHECK(sample::names_in(scratch.path()) == std::vector<std::string>{"a"});
   }
+}
+
+TEST_CASE("no file takes the place of a standard stream that is closed") {
+  const sample::scratch scratch;
+  const auto failure = in_child([&] {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+    directory store(scratch.path());
+    const auto lock = store.lock();
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      if (::fcntl(stream, F_GETFD) != -1) cairn::fail(errc::io, {"a file is open as ", stream});
+    write_shard(store, "a", 100);
+  });
+  CHECK(failure.sentence.empty());
 }
 
 TEST_CASE("a really full disk") {

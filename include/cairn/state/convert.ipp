@@ -13,6 +13,7 @@
 
 #include "cairn/core/box.hpp"
 #include "cairn/core/float_bits.hpp"
+#include "cairn/core/float_environment.hpp"
 #include "cairn/core/float_types.hpp"
 #include "cairn/state/convert.hpp"
 
@@ -135,6 +136,7 @@ template <class Wide>
 }
 
 bool convert(dtype from, std::span<const std::byte> in, dtype to, std::span<std::byte> out) noexcept {
+  const default_float_environment rounds_to_nearest;
   const std::size_t count = in.size() / size_of(from);
   return is_floating(to) ? convert_through<double>(from, in.data(), to, out.data(), count)
                          : convert_through<wide_integer>(from, in.data(), to, out.data(), count);

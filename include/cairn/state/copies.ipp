@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "cairn/core/error.hpp"
+#include "cairn/core/float_environment.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"
 
@@ -94,6 +95,7 @@ inline bool reads_back(const std::string& from, void* fresh, const random_operat
 }
 
 std::string write_random(const void* object, void* fresh, const random_operations& how) {
+  const default_float_environment rounds_to_nearest;
   std::string text = random_text(object, how);
   if (!reads_back(text, fresh, how) || !how.equal(object, fresh))
     fail(errc::invalid,
@@ -103,6 +105,7 @@ std::string write_random(const void* object, void* fresh, const random_operation
 }
 
 void read_random(const std::string& from, void* fresh, const random_operations& how) {
+  const default_float_environment rounds_to_nearest;
   try {
     if (reads_back(from, fresh, how)) return;
   } catch (const std::exception&) {  // what the operator >> of a user throws

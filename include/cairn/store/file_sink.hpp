@@ -72,7 +72,7 @@ class file_sink : public sink {
     if (!file_) fail_io("create", where_);
     if (mode_ == file_mode::cached || bytes == 0) return;
     const auto reserve = [&] { return ::fallocate(file_.get(), 0, 0, static_cast<off_t>(bytes_)); };
-    if (posix::retried(reserve) == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return;
+    if (posix::retried_write(reserve) == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return;
     const int failure = errno;
     const auto free = [&] { return ::ftruncate(file_.get(), 0); };  // ext4 keeps what it has reserved
     static_cast<void>(posix::retried(free));
@@ -95,7 +95,7 @@ class file_sink : public sink {
   /// Sets the file's exact size, waits for the disk unless `cached`, and closes the file. Nothing may be written then.
   void finish() {
     const auto cut = [&] { return ::ftruncate(file_.get(), static_cast<off_t>(bytes_)); };
-    if (mode_ == file_mode::direct && posix::retried(cut) != 0) fail_io("write", where_);
+    if (mode_ == file_mode::direct && posix::retried_write(cut) != 0) fail_io("write", where_);
     if (mode_ != file_mode::cached) posix::sync(file_.get(), where_);
     file_.close(where_);
   }
@@ -105,7 +105,7 @@ class file_sink : public sink {
   /// than a page, or what is left of a write that came short.
   void write_pages(std::span<const std::byte> pages, std::uint64_t offset) {
     const auto write = [&] { return ::pwrite(file_.get(), pages.data(), pages.size(), static_cast<off_t>(offset)); };
-    const auto done = posix::retried(write);
+    const auto done = posix::retried_write(write);
     if (done < 0 && errno != EINVAL) fail_io(write_, where_);
     if (done == static_cast<ssize_t>(pages.size())) return;
     if (::fcntl(file_.get(), F_SETFL, ::fcntl(file_.get(), F_GETFL) & ~O_DIRECT) != 0) fail_io("write", where_, EINVAL);

@@ -245,7 +245,7 @@ class place_lock {
     self_.is_locked = posix::retried([&] { return ::fcntl(file_.get(), F_OFD_SETLK, &whole); }) == 0;
     const auto text = cairn::detail::to_json(self_);
     for (std::size_t done = 0; done < text.size();) {
-      const auto count = posix::retried(
+      const auto count = posix::retried_write(
           [&] { return ::pwrite(file_.get(), text.data() + done, text.size() - done, static_cast<off_t>(done)); });
       if (count == 0) errno = ENOSPC;
       if (count <= 0) return false;

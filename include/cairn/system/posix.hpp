@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -159,8 +160,30 @@ template <class Call>
   return result;
 }
 
+/// Repeats a call that may make a file longer. Beyond a limit on the size of files (ulimit -f) it fails with EFBIG,
+/// instead of ending the process by SIGXFSZ.
+template <class Call>
+[[nodiscard]] auto retried_write(const Call& call) {
+  sigset_t limit, before;
+  ::sigemptyset(&limit);
+  ::sigaddset(&limit, SIGXFSZ);
+  ::pthread_sigmask(SIG_BLOCK, &limit, &before);
+  const auto result = retried(call);
+  const int failure = errno;
+  if (result < 0 && failure == EFBIG && ::sigismember(&before, SIGXFSZ) == 0) {
+    constexpr timespec at_once{};
+    ::sigtimedwait(&limit, nullptr, &at_once);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = failure;
+  return result;
+}
+
+/// Never one of the standard streams, which the program may have closed and go on to write to.
 [[nodiscard]] inline descriptor open_at(int directory, const std::string& name, int flags) {
-  return descriptor(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666); }));
+  descriptor opened(retried([&] { return ::openat(directory, name.c_str(), flags | O_CLOEXEC, 0666); }));
+  if (!opened || opened.get() > STDERR_FILENO) return opened;
+  return descriptor(::fcntl(opened.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
 /// The contents of a file of the kernel; empty if it cannot be read.
@@ -273,7 +296,7 @@ void transfer_all(std::span<const std::span<Byte>> buffers, std::uint64_t offset
 inline void write_all(int file, std::span<const std::span<const std::byte>> buffers, std::uint64_t offset,
                       std::string_view where, std::string_view action = "write") {
   transfer_all(buffers, offset, [&](const iovec* vectors, int count, off_t at) {
-    const auto done = retried([&] { return ::pwritev(file, vectors, count, at); });
+    const auto done = retried_write([&] { return ::pwritev(file, vectors, count, at); });
     if (done < 0) fail_io(action, where);
     if (done == 0) fail_io(action, where, ENOSPC);
     return static_cast<std::size_t>(done);

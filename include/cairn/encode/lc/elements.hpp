@@ -3,34 +3,15 @@
 #pragma once
 
 #include <algorithm>
-#include <cfenv>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 
 #include "cairn/core/dtype.hpp"
+#include "cairn/core/float_environment.hpp"
 #include "cairn/encode/lc/options.hpp"
 #include "cairn/encode/simd/lc_kernels.hpp"
-
-namespace cairn::inline v0_1::detail {
-
-/// In its scope this thread rounds to nearest, keeps denormals and does not trap. Then restores modes and flags.
-class default_float_environment {
- public:
-  default_float_environment() noexcept {
-    std::fegetenv(&before_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~default_float_environment() { std::fesetenv(&before_); }
-  default_float_environment(const default_float_environment&) = delete;
-  default_float_environment& operator=(const default_float_environment&) = delete;
-
- private:
-  std::fenv_t before_;
-};
-
-}  // namespace cairn::inline v0_1::detail
 
 namespace cairn::inline v0_1::detail::lc {
 
