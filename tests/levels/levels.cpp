@@ -377,6 +377,41 @@ TEST_CASE("remove_after removes at all places, also what is being copied") {
   CHECK(steps_in(at.far) == steps{1, 2});
 }
 
+TEST_CASE("while the far place is away, nothing is removed anywhere; when it is back, it is, at all places") {
+  two_places at;
+  const bool replaces = GENERATE(false, true);
+  bool is_away = false;
+  int asked = 0;
+  at.far = hooked_store{at.far, {.before_other = [&] {
+                          if (!is_away) return;
+                          ++asked;
+                          cairn::fail(errc::io, {"the network is down"});
+                        }}};
+  auto run = at.run({.on_older_step = replaces ? cairn::when_older::replace : cairn::when_older::refuse});
+  for (std::uint64_t step = 1; step <= 4; ++step) run.save(trained(step), {.step = step});
+  const auto removes = [&] {
+    if (replaces)
+      run.save(trained(1, 90), {.step = 1});
+    else
+      run.remove_after(1);
+  };
+  is_away = true;
+  const auto failure = sample::failure_of(removes);
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says("the network is down"));
+  CHECK(asked == 1);                                    // each call may wait for minutes
+  CHECK(at.count(kind::failed) == (replaces ? 2 : 1));  // the removal, and the save
+  CHECK(steps_in(at.near) == steps{1, 2, 3, 4});
+  is_away = false;
+  CHECK(steps_in(at.far) == steps{1, 2, 3, 4});
+  removes();
+  CHECK(steps_in(at.near) == steps{1});
+  CHECK(steps_in(at.far) == steps{1});
+  trainer state;
+  cairn::load(at.far, state);
+  CHECK(state == (replaces ? trained(1, 90) : trained(1)));
+}
+
 TEST_CASE("two runs cannot save to one far place") {
   two_places at;
   auto run = at.run();
