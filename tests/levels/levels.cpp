@@ -718,6 +718,26 @@ TEST_CASE("the far place never has a checkpoint without those that it is built o
   CHECK(steps_in(at.far) == steps{1, 2, 3, 4, 5});
 }
 
+TEST_CASE("a copy reads no index at the far place that an earlier one has read") {
+  two_places at;
+  std::vector<std::string> opened;
+  at.far = tests::gated_store{
+      .inner = at.far, .opened = [&](std::string_view name, std::string_view /*file*/) { opened.emplace_back(name); }};
+  auto run = at.run({.keep_last = 10});
+  for (std::uint64_t step = 1; step <= 5; ++step) run.save(trained(step), {.step = step});
+  CHECK(opened == at.near.list());
+}
+
+TEST_CASE("a checkpoint that is replaced at the far place counts there as it is now") {
+  two_places at;
+  auto run = at.run({.keep_last = 1, .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+  run.save(moved(1), {.step = 1});
+  CHECK(run.save(moved(2), {.step = 2}).is_delta);
+  CHECK(run.remove_after(1) == 1);
+  CHECK_FALSE(run.save(moved(2), {.step = 2}).is_delta);
+  CHECK(steps_in(at.far) == steps{2});  // nothing needs step 1 any more
+}
+
 TEST_CASE("a checkpoint is removed at the far place first: what is left after a crash is nearer") {
   two_places at;
   std::vector<std::string> removed;

@@ -297,10 +297,10 @@ class level_copier {
     auto missing = missing_at(place(), names, from, name, [this] { limiter_.check(); });
     all_.set_names(number_, std::move(names));
     for (; !missing.empty(); missing.pop_back()) {
+      removes_.forget(missing.back());
       copy_checkpoint(from, missing.back(), place(), copied);
       all_.published(number_, missing.back());
     }
-    removes_.refresh();
     std::ignore = removes_.prune();
     all_.set_names(number_, place().list());
     return bytes;

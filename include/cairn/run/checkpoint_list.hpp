@@ -100,6 +100,8 @@ class checkpoint_list {
     newest_step_.reset();
     known_.clear();
   }
+  /// Forgets what is known of a checkpoint, which is going to be replaced.
+  void forget(const std::string& name) { known_.erase(name); }
   /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's
   /// own, unless a checkpoint of its step or later was there before.
   void failed(const save_job& job) {
