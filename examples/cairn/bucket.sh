@@ -1,15 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The program on a run in a bucket of Ceph's gateway. Usage: bucket.sh CAIRN GOLDEN CEPH.SH. Exits with 77 if a package is missing, or without root.
+# The program on a run in a bucket. Usage: ceph.sh run bash bucket.sh CAIRN GOLDEN
 set -euo pipefail
-cairn=$(realpath "$1") golden=$(realpath "$2") ceph=$(realpath "$3")
+cairn=$(realpath "$1") golden=$(realpath "$2")
 work=$(mktemp -d)
-end() { bash "$ceph" stop "$work/ceph" || true; rm -rf "$work"; }
-trap end EXIT
+trap 'rm -rf "$work"' EXIT
 cd "$work"
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-bash "$ceph" start "$work/ceph" "$port"
-export AWS_ENDPOINT_URL_S3=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=AK AWS_SECRET_ACCESS_KEY=SK
 
 die() { echo "FAILED: $*"; cat out; exit 1; }
 run() {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/naming.hpp"
 #include "cairn/exchange/replaced_files.hpp"
 #include "cairn/system/posix.hpp"
 #include "chart.hpp"
@@ -56,11 +58,27 @@ constexpr const char* style_sheet =
 /// What the events of a run say, in the lines of observers::json_lines. Lines that are cut or of something else are
 /// passed over.
 struct told {
+  struct failure {
+    double step = 0;
+    std::string place, message;
+    bool is_copy = false;  ///< at another place than those of the saves
+  };
+  struct copies {
+    std::size_t made = 0, lagging = 0, failed = 0;
+    double bytes = 0, seconds = 0;
+  };
   std::vector<point> copied, published,
       written;                ///< milliseconds that the copy took; seconds until a save was published; MiB
-  std::vector<point> failed;  ///< how many have failed until then
-  std::vector<std::pair<double, std::string>> failures;
+  std::vector<point> failed;  ///< how many have failed until then, copies left out
+  std::vector<failure> failures;
+  std::map<std::string, copies> copies_to;  ///< by place
 };
+
+/// Where the checkpoint of this path is; the path itself, if it is that of a place.
+std::string place_of(const std::string& path) {
+  const auto at = path.rfind('/');
+  return at != path.npos && cairn::detail::parse_checkpoint_name(path.substr(at + 1)) ? path.substr(0, at) : path;
+}
 
 told read_events(const std::string& file) {
   std::ifstream in;
@@ -70,13 +88,14 @@ told read_events(const std::string& file) {
                 {"the events ", file, " cannot be read: give the file that observers::json_lines writes"});
   told made;
   std::map<double, double> started;
+  std::set<std::string> near;  // where saves go
   bool is_any = false;
   for (std::string line; std::getline(in, line);) {
     const auto one = nlohmann::json::parse(line, nullptr, false);
     if (!one.is_object()) continue;
-    const auto number = [&](const char* name) -> double {
+    const auto number = [&](const char* name, double missing = NAN) -> double {
       const auto at = one.find(name);
-      return at != one.end() && at->is_number() ? at->get<double>() : NAN;
+      return at != one.end() && at->is_number() ? at->get<double>() : missing;
     };
     const auto text = [&](const char* name) -> std::string {
       const auto at = one.find(name);
@@ -87,15 +106,30 @@ told read_events(const std::string& file) {
     if (what.empty() || std::isnan(step)) continue;
     is_any = true;
     if (what == "copied") made.copied.push_back({step, 1e3 * number("seconds")});
-    if (what == "started") started[step] = number("time");
+    const auto place = place_of(text("checkpoint"));
+    if (what == "started") {
+      started[step] = number("time");
+      near.insert(place);
+    }
     if (what == "published") {
       if (started.contains(step)) made.published.push_back({step, number("time") - started[step]});
       made.written.push_back({step, number("bytes") / (1024 * 1024)});
     }
-    if (what == "failed") {
-      made.failures.emplace_back(step, text("message"));
-      made.failed.push_back({step, static_cast<double>(made.failures.size())});
+    if (what == "promoted") {
+      auto& all = made.copies_to[place];
+      ++all.made;
+      all.bytes += number("bytes", 0);
+      all.seconds += number("seconds", 0);
     }
+    if (what == "lagging") ++made.copies_to[place].lagging;
+    if (what == "failed") made.failures.push_back({step, place, text("message")});
+  }
+  for (auto& each : made.failures) {
+    each.is_copy = !near.empty() && !each.place.empty() && !near.contains(each.place);
+    if (each.is_copy)
+      ++made.copies_to[each.place].failed;
+    else
+      made.failed.push_back({each.step, static_cast<double>(made.failed.size() + 1)});
   }
   if (!is_any)
     cairn::fail(cairn::errc::invalid,
@@ -165,10 +199,19 @@ std::string charts_of_events(const std::string& events) {
   made += chart("save, from its start until it is published, by step, in seconds", {{"", found.published}});
   made += chart("bytes of a save, by step, in MiB", {{"", found.written}});
   made += chart("saves, merges and removals that have failed, by step", {{"", found.failed}});
-  if (found.failures.empty()) made += "<p>No save has failed.</p>\n";
-  for (const auto& [step, message] : found.failures)
-    made += "<p class=\"problem\">step " + number_text(step) + ": " + escaped(message) + "</p>\n";
-  return made;
+  if (found.failed.empty()) made += "<p>No save has failed.</p>\n";
+  for (const auto& each : found.failures)
+    made += "<p class=\"problem\">step " + number_text(each.step) +
+            (each.is_copy ? ", copy to " + escaped(each.place) : "") + ": " + escaped(each.message) + "</p>\n";
+  if (found.copies_to.empty()) return made;
+  made +=
+      "<h2>Copies to other places</h2>\n<div class=\"wide\"><table><tr><th>place</th><th>copies</th><th>MiB</th>"
+      "<th>seconds</th><th>lagging</th><th>failed</th></tr>\n";
+  for (const auto& [place, all] : found.copies_to)
+    made += "<tr><td>" + escaped(place) + "</td><td>" + std::to_string(all.made) + "</td><td>" +
+            number_text(all.bytes / (1024 * 1024)) + "</td><td>" + number_text(all.seconds) + "</td><td>" +
+            std::to_string(all.lagging) + "</td><td>" + std::to_string(all.failed) + "</td></tr>\n";
+  return made + "</table></div>\n";
 }
 
 std::string table_of(const cairn::any_store& store, const std::vector<cairn::checkpoint_summary>& all,

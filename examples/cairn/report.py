@@ -70,10 +70,14 @@ def notes(number):
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     events = [
-        '{"event":"started","time":1.0,"step":%d,"total":5}\n{"event":"copied","time":1.1,"step":%d,"seconds":0.1}\n'
+        '{"event":"started","time":1.0,"step":%d,"checkpoint":"/near/step-000000001","total":5}\n{"event":"copied","time":1.1,"step":%d,"seconds":0.1}\n'
         '{"event":"published","time":2.5,"step":%d,"bytes":1000,"seconds":1.5}\n' % (step, step, step)
         for step in (1, 2, 3)
-    ] + ['{"event":"failed","time":3.0,"step":4,"message":"no <space> left"}\n', "cut off\n", '{"event":"copied","step":5,"seconds":"NaN"}\n']
+    ] + [json.dumps({"event": name, "step": step, "checkpoint": f"s3://bucket/<far>/step-00000000{step}", **more}) + "\n" for name, step, more in (
+        ("promoted", 1, {"bytes": 1 << 20, "seconds": 2.5}), ("lagging", 1, {}), ("failed", 2, {"message": "the network is down"}),
+        ("promoted", 3, {"bytes": 2 << 20, "seconds": 1}), ("promoted", 3, {}))
+    ] + ['{"event":"failed","time":3.0,"step":3,"checkpoint":"/near","message":"is not removed"}\n',
+         '{"event":"failed","time":3.0,"step":4,"checkpoint":"/near/step-000000004","message":"no <space> left"}\n', "cut off\n", '{"event":"copied","step":5,"seconds":"NaN"}\n']
     pathlib.Path("events.jsonl").write_text("".join(events))
 
     # Losses near the ends of double, denormal, equal, and none.
@@ -98,7 +102,10 @@ with tempfile.TemporaryDirectory() as folder:
         check(name, "NaN" not in text and "prefers-color-scheme" in text)
         # loss, sizes, 4 of events, 5 of notes
         check(name, page.plots == 11, f"{page.plots} plots")
-        check(name, "no &lt;space&gt; left" in text)
+        check(name, "step 3: is not removed" in text and "step 4: no &lt;space&gt; left" in text)
+        far = "s3://bucket/&lt;far&gt;"
+        check(name, f"step 2, copy to {far}: the network is down" in text)
+        check(name, f"<tr><td>{far}</td><td>3</td><td>3</td><td>3.5</td><td>1</td><td>1</td></tr>" in text, "no row of copies")
         check(name, ("no value is finite" in text) == (name == "none"))
         check(name, page.gaps == {"gaps": 3, "none": 5}.get(name, 1), f"{page.gaps} gaps")  # one in the events
     printed = run("report", "usual", "-o", "-", "--events", "events.jsonl")

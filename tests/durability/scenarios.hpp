@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 [[nodiscard]] inline bool is_long() { return std::getenv("CAIRN_LONG_TESTS") != nullptr; }
 
 /// At which of the points a scenario begins whose points are not all tried: at another one than others, which do nearly
-/// the same, and in each turn of .ci/run (CAIRN_TURN).
+/// the same, and at the next one in each turn of .ci/run (CAIRN_TURN).
 [[nodiscard]] inline std::size_t begin_of(const std::string& scenario) {
   const char* const turn = std::getenv("CAIRN_TURN");
-  return std::hash<std::string>()(scenario + (turn != nullptr ? turn : ""));
+  return std::hash<std::string>()(scenario) + (turn != nullptr ? std::strtoull(turn, nullptr, 10) : 0);
 }
 
 /// The directory in which a program works: CAIRN_TEST_PLACE, or one in memory.

@@ -84,3 +84,18 @@ TEST_CASE("the time of copies is told once, that of failed ones apart") {
   const auto third = run.copier.take_ended();
   CHECK((third.made == 0 && third.failed == 0));
 }
+
+TEST_CASE("after an outage a copy that is wanted at once is not held back by the failures before it") {
+  copied_run run;
+  const auto in_a_minute = [] { return std::chrono::steady_clock::now() + 60s; };
+  run.is_away = true;
+  for (std::uint64_t step = 1; step <= 10; ++step) {  // the pause between two tries grows to minutes
+    run.publish(step);
+    run.copier.hurry();
+    CHECK_THROWS_AS(run.copier.complete(in_a_minute()), cairn::error);
+  }
+  run.is_away = false;
+  run.copier.hurry();
+  CHECK(run.copier.complete(in_a_minute()));
+  CHECK(steps_in(run.far.inner) == steps{10});
+}

@@ -145,26 +145,43 @@ TEST_CASE("damage is never copied") {
   CHECK(failed.message.find(at.scratch.path("near/step-000000001/shard")) != std::string::npos);
 }
 
-TEST_CASE("steps do not wait for copies, which fail with an event; a save throws, and its checkpoint stays near") {
+TEST_CASE("where the far place is away or full, training goes on and a save throws; it gets its copy when it can") {
   two_places at;
-  bool is_away = true;
-  at.far = hooked_store{at.far, {.before_write = [&] {
-                          if (is_away) cairn::fail(errc::io, {"the network is down"});
-                        }}};
-  auto run = at.run({.when = cairn::policies::every_steps{1}});
-  CHECK(run.step(trained(1), {.step = 1}).save.get().bytes > 0);
-  const auto failure = sample::failure_of([&] { run.save(trained(2), {.step = 2}); });
-  CHECK(failure.code == errc::io);
-  CHECK(failure.says("the network is down"));
-  CHECK(steps_in(at.near) == steps{1, 2});
-  CHECK(steps_in(at.far).empty());
-  CHECK(at.count(kind::failed) >= 1);
-  is_away = false;
-  run.save(trained(3), {.step = 3});
-  CHECK(steps_in(at.far).back() == 3);
-  CHECK(run.stats().levels.at(0).failed >= 1);
-  CHECK(run.stats().levels.at(0).copies == 1);
-  CHECK(run.stats().levels.at(0).place == at.scratch.path("far"));
+  const bool is_full = GENERATE(false, true);
+  std::atomic<bool> fails = false;
+  std::atomic<int> writes{0};
+  const auto network = [&] {
+    if (fails && !is_full) cairn::fail(errc::io, {"the network is down"});
+  };
+  const auto disk = [&] {  // has room for the beginning of a checkpoint, and for no file
+    network();
+    if (fails && writes++ % 2 != 0) cairn::fail(errc::io, {"the disk is full"});
+  };
+  const auto far = at.far;
+  at.far = hooked_store{far, {.before_write = disk, .before_other = network}};
+  {
+    auto run = at.run({.keep_last = 2, .when = cairn::policies::every_steps{1}});
+    run.save(trained(1), {.step = 1});
+    fails = true;
+    for (std::uint64_t step = 2; step <= 5; ++step) CHECK(run.step(trained(step), {.step = step}).save.get().bytes > 0);
+    const auto failure = sample::failure_of([&] { run.save(trained(6), {.step = 6}); });
+    CHECK(failure.code == errc::io);
+    CHECK(failure.says(is_full ? "the disk is full" : "the network is down"));
+    CHECK(steps_in(at.near).back() == 6);
+    CHECK(steps_in(far) == steps{1});
+    CHECK(at.count(kind::failed) >= 1);
+    fails = false;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (run.stats().levels.at(0).step != 6 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    CHECK(run.stats().levels.at(0).failed >= 1);
+    CHECK(run.stats().levels.at(0).copies == 2);
+    CHECK(run.stats().levels.at(0).place == at.scratch.path("far"));
+  }
+  CHECK(steps_in(far) == steps{1, 6});
+  CHECK(std::distance(fs::directory_iterator(at.scratch.path("far")), {}) == 2);  // nothing else is left there
+  trainer state;
+  cairn::load(far, state);
+  CHECK(state == trained(6));
 }
 
 TEST_CASE("a copy is due when the time since the last one has passed") {
@@ -357,6 +374,41 @@ TEST_CASE("remove_after removes at all places, also what is being copied") {
   CHECK(steps_in(at.far) == steps{1, 2});
 }
 
+TEST_CASE("while the far place is away, nothing is removed anywhere; when it is back, it is, at all places") {
+  two_places at;
+  const bool replaces = GENERATE(false, true);
+  bool is_away = false;
+  int asked = 0;
+  at.far = hooked_store{at.far, {.before_other = [&] {
+                          if (!is_away) return;
+                          ++asked;
+                          cairn::fail(errc::io, {"the network is down"});
+                        }}};
+  auto run = at.run({.on_older_step = replaces ? cairn::when_older::replace : cairn::when_older::refuse});
+  for (std::uint64_t step = 1; step <= 4; ++step) run.save(trained(step), {.step = step});
+  const auto removes = [&] {
+    if (replaces)
+      run.save(trained(1, 90), {.step = 1});
+    else
+      run.remove_after(1);
+  };
+  is_away = true;
+  const auto failure = sample::failure_of(removes);
+  CHECK(failure.code == errc::io);
+  CHECK(failure.says("the network is down"));
+  CHECK(asked == 1);                                    // each call may wait for minutes
+  CHECK(at.count(kind::failed) == (replaces ? 2 : 1));  // the removal, and the save
+  CHECK(steps_in(at.near) == steps{1, 2, 3, 4});
+  is_away = false;
+  CHECK(steps_in(at.far) == steps{1, 2, 3, 4});
+  removes();
+  CHECK(steps_in(at.near) == steps{1});
+  CHECK(steps_in(at.far) == steps{1});
+  trainer state;
+  cairn::load(at.far, state);
+  CHECK(state == (replaces ? trained(1, 90) : trained(1)));
+}
+
 TEST_CASE("two runs cannot save to one far place") {
   two_places at;
   auto run = at.run();
@@ -415,6 +467,17 @@ TEST_CASE("a stop waits for the last place until the deadline") {
     gated.entrance->open();
     run.wait();
   }
+}
+
+TEST_CASE("a stop tries again where the first copy fails") {
+  two_places at;
+  std::atomic<int> tries{0};
+  at.far = tests::gated_store{.inner = at.far, .refuses = [&](std::string_view) { return tries++ == 0; }};
+  auto run = at.run({.preempt = {SIGUSR2}, .preempt_deadline = hour});
+  std::raise(SIGUSR2);
+  CHECK(run.step(trained(1), {.step = 1}).stop);
+  CHECK(steps_in(at.far) == steps{1});
+  CHECK(at.count(kind::failed) == 1);
 }
 
 TEST_CASE("wrong places and options are refused before anything is saved") {
@@ -650,6 +713,26 @@ TEST_CASE("the far place never has a checkpoint without those that it is built o
   left = 100;
   run.save(moved(5), {.step = 5});
   CHECK(steps_in(at.far) == steps{1, 2, 3, 4, 5});
+}
+
+TEST_CASE("a copy reads no index at the far place that an earlier one has read") {
+  two_places at;
+  std::vector<std::string> opened;
+  at.far = tests::gated_store{
+      .inner = at.far, .opened = [&](std::string_view name, std::string_view /*file*/) { opened.emplace_back(name); }};
+  auto run = at.run({.keep_last = 10});
+  for (std::uint64_t step = 1; step <= 5; ++step) run.save(trained(step), {.step = step});
+  CHECK(opened == at.near.list());
+}
+
+TEST_CASE("a checkpoint that is replaced at the far place counts there as it is now") {
+  two_places at;
+  auto run = at.run({.keep_last = 1, .codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+  run.save(moved(1), {.step = 1});
+  CHECK(run.save(moved(2), {.step = 2}).is_delta);
+  CHECK(run.remove_after(1) == 1);
+  CHECK_FALSE(run.save(moved(2), {.step = 2}).is_delta);
+  CHECK(steps_in(at.far) == steps{2});  // nothing needs step 1 any more
 }
 
 TEST_CASE("a checkpoint is removed at the far place first: what is left after a crash is nearer") {

@@ -6,6 +6,8 @@
 #
 #   ceph.sh start FOLDER PORT   returns when http://127.0.0.1:PORT answers; access key AK, secret SK, bucket cairn
 #   ceph.sh stop FOLDER
+#   ceph.sh run COMMAND...      starts it in a folder of its own, runs COMMAND with the address and the keys in the
+#                               environment, and stops it
 #
 # FOLDER holds the configuration, the monitor's database and logs; `start` ends what an earlier start left running, and
 # removes its files. The monitor takes 127.0.0.2:PORT and the OSD ports of 127.0.0.3, so that instances with other
@@ -113,11 +115,21 @@ start() {
   trap - EXIT
 }
 
+run() {
+  local port
+  folder=$(mktemp -d)
+  trap 'bash "$here/ceph.sh" stop "$folder" || true; rm -rf "$folder"' EXIT
+  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  bash "$here/ceph.sh" start "$folder" "$port"
+  AWS_ENDPOINT_URL_S3=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=AK AWS_SECRET_ACCESS_KEY=SK "$@"
+}
+
 case $command in
   start)
     (($# == 3)) || usage
     port=$3
     start ;;
   stop) stop ;;
+  run) run "${@:2}" ;;
   *) usage ;;
 esac

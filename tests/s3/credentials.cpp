@@ -128,6 +128,16 @@ TEST_CASE("credentials come from the first place that has some") {
       CHECK(failure_of(key).code == errc::invalid);
     }
   }
+  SECTION("the path of a container's service, which may be an id of credentials, is not shown") {
+    ::setenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/v2/credentials/S3CRET", 1);
+    for (const auto* answer : {"", "[]"}) {
+      if (*answer != '\0') all.answers["GET http://169.254.170.2/v2/credentials/S3CRET"] = answer;
+      const auto failure = failure_of(key);
+      CHECK(failure.code == errc::io);
+      CHECK(failure.says("service of the container"));
+      CHECK_FALSE(failure.says("S3CRET"));
+    }
+  }
   SECTION("answers and files that are none are not shown") {
     for (const auto* each : {"{\"AccessKeyId\": \"S3CRET\"}", "S3CRET", "", "[]"}) {
       all.answers["GET " + roles + "trainer pass"] = each;

@@ -80,6 +80,10 @@ class level_copier {
     const mutex_lock lock(mutex_);
     if (copied_ >= published_ || wanted_ >= published_ || failed_ >= published_) return;
     start();
+    if (std::exchange(hurried_, published_) < published_) {  // what failed before does not hold it back
+      retry_ = {};
+      tried_ = 0;
+    }
     wanted_ = published_;
     if (copying_ && copying_->number < wanted_)
       limiter_.cancel();
@@ -293,10 +297,10 @@ class level_copier {
     auto missing = missing_at(place(), names, from, name, [this] { limiter_.check(); });
     all_.set_names(number_, std::move(names));
     for (; !missing.empty(); missing.pop_back()) {
+      removes_.forget(missing.back());
       copy_checkpoint(from, missing.back(), place(), copied);
       all_.published(number_, missing.back());
     }
-    removes_.refresh();
     std::ignore = removes_.prune();
     all_.set_names(number_, place().list());
     return bytes;
@@ -316,6 +320,7 @@ class level_copier {
   std::uint64_t published_ CAIRN_GUARDED_BY(mutex_) = 0;  // number of the newest
   std::uint64_t copied_ CAIRN_GUARDED_BY(mutex_) = 0;     // of the newest that is copied
   std::uint64_t wanted_ CAIRN_GUARDED_BY(mutex_) = 0;     // up to which `complete` wants all copied at once
+  std::uint64_t hurried_ CAIRN_GUARDED_BY(mutex_) = 0;    // of the newest that `hurry` was called for
   std::uint64_t failed_ CAIRN_GUARDED_BY(mutex_) = 0;     // of a wanted one that could not be copied, for `failure_`
   std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
   std::uint64_t tried_ CAIRN_GUARDED_BY(mutex_) = 0;                 // of the last one that could not be copied

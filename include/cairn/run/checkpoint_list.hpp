@@ -100,6 +100,8 @@ class checkpoint_list {
     newest_step_.reset();
     known_.clear();
   }
+  /// Forgets what is known of a checkpoint, which is going to be replaced.
+  void forget(const std::string& name) { known_.erase(name); }
   /// A failed save may still have published its checkpoint, if only the last sync failed. It then counts as the run's
   /// own, unless a checkpoint of its step or later was there before.
   void note_failed_save(const save_job& job) {
@@ -177,7 +179,8 @@ class checkpoint_list {
     }
   }
 
-  /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. errc::invalid,
+  /// Removes the checkpoints that are later than `step`, or all, newest first, and returns their number. Ends at the
+  /// first that cannot be removed, as further ones would wait as long for a place that does not answer. errc::invalid,
   /// before anything is removed, if one that stays needs one of them.
   std::uint64_t remove_later(std::optional<std::uint64_t> step) {
     if (levels_ != nullptr) levels_->remove_abandoned();  // else they could count when the others have gone
@@ -200,7 +203,7 @@ class checkpoint_list {
     }
     std::reverse(plan.begin(), plan.end());
     newest_step_.reset();
-    const auto done = remove(plan, store_);
+    const auto done = remove(plan, store_, false);
     if (done.failure) throw error(*done.failure);
     return done.count;
   }
@@ -279,8 +282,9 @@ class checkpoint_list {
          .step = newest_step_.value_or(0),
          .message = "keep_best keeps all checkpoints: none has a finite metric \"" + options_.keep_best->metric + '"'});
   }
-  /// Removes the checkpoints of `plan` in its order. Keeps one that is needed by one that could not be removed.
-  removed remove(const std::vector<removal>& plan, any_store& from) {
+  /// Removes the checkpoints of `plan` in its order. After a failure ends, or `goes_on`, but keeps what is needed by
+  /// one that could not be removed.
+  removed remove(const std::vector<removal>& plan, any_store& from, bool goes_on = true) {
     removed done;
     std::set<std::string> needed;  // by those that could not be removed
     for (const auto& each : plan) {
@@ -297,6 +301,7 @@ class checkpoint_list {
       } catch (const error& cause) {
         emit(failure_event(path, found.entry.step, cause));
         if (!done.failure) done.failure = cause;
+        if (!goes_on) break;
         stays();
         continue;
       }

@@ -58,16 +58,17 @@ void describe(Io& io, cairn::detail::described<Io, served_credentials>& of) {
   });
 }
 
-/// errc::io, without the answer: it may have a part of a secret.
-[[nodiscard]] inline s3_credentials parse_served(const http_response& answer, std::string_view url) {
+/// errc::io, without the answer, which may have a part of a secret, and without the path of the service, which may be
+/// an id of credentials. `of`: whose service.
+[[nodiscard]] inline s3_credentials parse_served(const http_response& answer, std::string_view of) {
   if (answer.status != 200)
-    fail(errc::io, {"no credentials for S3 from ", url, ": ",
+    fail(errc::io, {"no credentials for S3 from the service of the ", of, ": ",
                     answer.status == 0 ? answer.failure : "HTTP " + std::to_string(answer.status)});
   served_credentials found;
   try {
-    found = cairn::detail::from_json<served_credentials>(answer.body, url);
+    found = cairn::detail::from_json<served_credentials>(answer.body, of);
   } catch (const error&) {
-    fail(errc::io, {"the answer of ", url, " has no credentials for S3"});
+    fail(errc::io, {"the answer of the service of the ", of, " has no credentials for S3"});
   }
   return {found.AccessKeyId, found.SecretAccessKey, found.Token, parse_date(found.Expiration)};
 }
@@ -96,7 +97,7 @@ constexpr std::chrono::seconds metadata_patience{2};
   }
   http_request request{.method = "GET", .url = url, .patience = metadata_patience};
   if (!token.empty()) request.headers.emplace_back("authorization", token);
-  return parse_served(send(request), url);
+  return parse_served(send(request), "container");
 }
 
 /// The credentials of EC2, by version 2 of its service. Nothing where there is no such service.
@@ -117,8 +118,7 @@ constexpr std::chrono::seconds metadata_patience{2};
   const auto roles = base + "meta-data/iam/security-credentials/";
   const auto role = get(roles);
   if (role.status != 200) return std::nullopt;
-  const auto url = roles + role.body.substr(0, role.body.find('\n'));
-  return parse_served(get(url), url);
+  return parse_served(get(roles + role.body.substr(0, role.body.find('\n'))), "instance");
 }
 
 credential_cache::credential_cache(std::function<s3_credentials()> source, transport send, time_source time)
