@@ -2,7 +2,9 @@
 #include "cairn/levels/copier.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "cairn/levels.hpp"
@@ -10,6 +12,7 @@
 #include "cairn/store/directory.hpp"
 #include "catch.hpp"
 #include "gate.hpp"
+#include "hooked_store.hpp"
 #include "store/sample.hpp"
 
 using namespace std::chrono_literals;
@@ -52,6 +55,24 @@ TEST_CASE("a checkpoint that is removed while it is copied is not missed, and no
   CHECK(run.finish());
   CHECK(run.events.empty());
   CHECK(steps_in(run.far.inner).empty());
+}
+
+TEST_CASE("where the checkpoint that is copied is being deleted, as a newer one of its name is there, that is copied") {
+  const sample::scratch scratch;
+  const std::string name = "step-000000001";
+  cairn::any_store near = cairn::stores::directory(scratch.path("near"));
+  cairn::any_store far = cairn::stores::directory(scratch.path("far"));
+  cairn::save(near, name, std::vector<float>(100, 1), {.step = 1});
+  bool is_first = true;
+  hooked_store hooked{near, {}};
+  hooked.by.before_open = [&](std::string_view, std::string_view file) {
+    if (!file.starts_with("shard-") || !std::exchange(is_first, false)) return;
+    std::filesystem::copy(scratch.path("near/" + name), scratch.path("near/" + name + "~2"));
+    std::filesystem::remove(scratch.path("near/" + name + "/" + std::string(file)));
+  };
+  cairn::detail::copy_checkpoint(hooked, name, far, [](std::uint64_t) {});
+  CHECK_FALSE(is_first);
+  CHECK(steps_in(far) == steps{1});
 }
 
 TEST_CASE("a shorter period is noticed by a copier that waits") {

@@ -66,7 +66,8 @@ enum class index_part : std::uint8_t {
 /// an index cannot be read. Reads the index of each link.
 [[nodiscard]] bool has_whole_chain(const any_store& store, checkpoint_ref which);
 
-/// Calls `use` with a checkpoint's newest publication; again if that has gone, as by a newer one. errc::not_found.
+/// Calls `use` with a checkpoint's newest publication; again if that has gone, or is being deleted, since there is a
+/// newer one. errc::not_found.
 template <class Use>
 auto with_newest(const any_store& store, std::string_view name, const Use& use) {
   constexpr int most = 20;
@@ -75,7 +76,9 @@ auto with_newest(const any_store& store, std::string_view name, const Use& use) 
     try {
       return use(newest);
     } catch (const error& cause) {
-      if (cause.code() != errc::not_found || tries == most) throw;
+      const bool has_gone = cause.code() == errc::not_found ||
+                            (cause.code() == errc::corrupt && store.open(name)->location() != newest->location());
+      if (!has_gone || tries == most) throw;
     }
   }
 }
