@@ -57,7 +57,7 @@ void decode_any_streams(std::span<const std::byte> input, std::size_t size) {
   if (!decoder(lengths).decode(codes.bytes, out.bytes)) return;
   encoder code(lengths);
   if (size % 2 == 0) code.prepare_pairs();
-  const exact coded(code.bound(size));
+  const exact coded(coded_bits(count_bytes(out.bytes), lengths) / 8 + encode_slack);
   require(equal(coded.bytes.first(code.encode(out.bytes, coded.bytes)), codes.bytes));
 }
 

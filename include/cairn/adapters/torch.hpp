@@ -294,14 +294,19 @@ struct adapter<Scheduler> {
 };
 
 namespace detail {
-extern template void walk<at::Tensor>(walker&, void*);
-extern template void walk<at::Generator>(walker&, void*);
-extern template void walk<std::map<std::string, at::Tensor>>(walker&, void*);
-extern template void walk<torch::data::samplers::RandomSampler>(walker&, void*);
-extern template void walk<torch::data::samplers::SequentialSampler>(walker&, void*);
-extern template void walk<torch::data::samplers::DistributedRandomSampler>(walker&, void*);
-extern template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*);
-extern template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
+
+// The library cairn::torch has these walks: definitions/torch.cpp instantiates this list.
+#define CAIRN_TORCH_WALKS(before)                                                                 \
+  before template void walk<at::Tensor>(walker&, void*);                                          \
+  before template void walk<at::Generator>(walker&, void*);                                       \
+  before template void walk<std::map<std::string, at::Tensor>>(walker&, void*);                   \
+  before template void walk<torch::data::samplers::RandomSampler>(walker&, void*);                \
+  before template void walk<torch::data::samplers::SequentialSampler>(walker&, void*);            \
+  before template void walk<torch::data::samplers::DistributedRandomSampler>(walker&, void*);     \
+  before template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*); \
+  before template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
+CAIRN_TORCH_WALKS(extern)
+
 }  // namespace detail
 
 }  // namespace cairn::inline v0_1

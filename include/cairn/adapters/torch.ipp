@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "cairn/adapters/torch.hpp"
-#include "cairn/state/member_name.hpp"
 
 namespace cairn::inline v0_1 {
 

@@ -13,9 +13,6 @@
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
 #include "cairn/store/level_set.hpp"
-#include "cairn/store/naming.hpp"
-#include "cairn/system/clock.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
 namespace cairn::inline v0_1 {

@@ -7,8 +7,6 @@
 #include "cairn/chain/attempt.hpp"
 #include "cairn/chain/leaf_encoder.hpp"
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/error.hpp"
-#include "cairn/encode/choice.hpp"
 #include "cairn/encode/code_table_text.hpp"
 #include "cairn/merge.hpp"
 #include "cairn/store/layout.hpp"

@@ -7,7 +7,6 @@
 
 #include "cairn/chain/reader.hpp"
 #include "cairn/system/parallel.hpp"
-#include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::detail {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
 // The definitions of encode/ but for LC and the kernels.
 #include "cairn/encode/choice.ipp"
-#include "cairn/encode/code_tables.ipp"
 #include "cairn/encode/lossless.ipp"

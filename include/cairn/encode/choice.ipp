@@ -8,7 +8,6 @@
 #include <atomic>
 #include <utility>
 
-#include "cairn/core/error.hpp"
 #include "cairn/encode/choice.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/exchange/replaced_files.hpp"
 #include "cairn/export.hpp"
 #include "cairn/once/inspect.ipp"

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cairn/chain/load.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/exporter.hpp"
 #include "cairn/exchange/export.ipp"
 #include "cairn/store/directory.hpp"

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "cairn/arrays.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/import.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/file_sink.hpp"

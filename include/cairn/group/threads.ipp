@@ -7,7 +7,6 @@
 #include <map>
 #include <utility>
 
-#include "cairn/core/error.hpp"
 #include "cairn/group/threads.hpp"
 #include "cairn/system/mutex.hpp"
 

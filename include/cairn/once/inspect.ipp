@@ -7,7 +7,6 @@
 
 #include "cairn/chain/load.hpp"
 #include "cairn/chain/reader.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/inspect.hpp"
 #include "cairn/store/directory.hpp"
 #include "cairn/store/file_sink.hpp"

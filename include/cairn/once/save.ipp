@@ -7,7 +7,6 @@
 #include "cairn/arrays.hpp"
 #include "cairn/chain/reader.hpp"
 #include "cairn/chain/attempt.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/once/inspect.ipp"
 #include "cairn/save.hpp"
 #include "cairn/store/directory.hpp"

@@ -5,9 +5,6 @@
 #include <cstring>
 #include <memory>
 
-#include "cairn/core/catalog.hpp"
-#include "cairn/core/error.hpp"
-#include "cairn/core/leaf.hpp"
 #include "cairn/state/archived.hpp"
 
 namespace cairn::inline v0_1::detail {

@@ -8,7 +8,6 @@
 #include <locale>
 #include <sstream>
 
-#include "cairn/core/error.hpp"
 #include "cairn/core/float_environment.hpp"
 #include "cairn/state/container_copies.hpp"
 #include "cairn/state/copies.hpp"

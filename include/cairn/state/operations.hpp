@@ -144,6 +144,10 @@ class walker;
 /// Walks the object, whose type the function knows.
 using walk_function = void (*)(walker&, void* object);
 
+/// The walk function of a part whose type was not checked with that of the state: refuse.hpp.
+template <class T, bool Loads = true>
+consteval walk_function checked_part_walk();
+
 /// A member of a class.
 struct member_operations {
   std::string_view name;  ///< in a checkpoint

@@ -476,18 +476,13 @@ inline constexpr part_text type_text = [] {
   return text;
 }();
 
-template <class T>
+template <class T, bool Loads>
 consteval walk_function checked_part_walk() {
   if constexpr (std::is_const_v<T>) {
-    return checked_walk<T, true, problem::const_part, in_pieces<type_text<T>>()>();
+    return checked_walk<T, Loads, problem::const_part, in_pieces<type_text<T>>()>();
   } else {
-    return checked_walk<T, true>();
+    return checked_walk<T, Loads>();
   }
-}
-
-template <class T, bool Loads>
-consteval walk_function checked_reference_walk() {
-  return checked_walk<T, Loads>();
 }
 
 }  // namespace cairn::inline v0_1::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iterator>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -121,7 +122,7 @@ namespace detail {
 template <class T>
 void walk_adapted(walker& w, T& object) {
   if constexpr (has_view_adapter<T>)
-    detail::walk_tensor(w, object);
+    detail::walk_tensor(w, std::addressof(object), operations_of_tensor<T>);
   else
     adapter<T>::fields(object, adapter_field(w));
 }

@@ -22,10 +22,6 @@ class sharded;
 
 namespace detail {
 
-/// See refuse.hpp.
-template <class T, bool Loads>
-consteval walk_function checked_reference_walk();
-
 /// Names, each with a pointer to an object and the walk function of its type. A copy refers to the same objects.
 class named_references {
  public:
@@ -45,7 +41,7 @@ class named_references {
   template <bool Loads, class T>
   static reference refer_to(std::string name, const T& object) {
     return {std::move(name), const_cast<T*>(std::addressof(object)),  // what is const is only saved
-            checked_reference_walk<T, Loads>()};
+            checked_part_walk<T, Loads>()};
   }
   template <bool Loads, class Box>
   static reference refer_to_box(std::string name, std::shared_ptr<Box> box) {

@@ -44,11 +44,6 @@ description describe(any_state state, rank_info here, std::string_view checkpoin
   return result;
 }
 
-}  // namespace detail
-}  // namespace cairn::inline v0_1
-
-namespace cairn::inline v0_1::detail {
-
 void named_references::add(reference one) {
   if (one.name.empty()) fail(errc::invalid, {"a part of a cairn::state has no name"});
   if (one.name.find('.') != std::string::npos)
@@ -69,4 +64,5 @@ void walk_references(walker& w, void* all) {
   for (const auto& each : static_cast<const named_references*>(all)->all()) w.part(each.name, each.object, each.walk);
 }
 
-}  // namespace cairn::inline v0_1::detail
+}  // namespace detail
+}  // namespace cairn::inline v0_1

@@ -141,9 +141,9 @@ void walk(walker& w, void* at) {
   else if constexpr (Kind == category::scalar)
     w.element(dtype_of<T>(), at);
   else if constexpr (Kind == category::complex)
-    detail::walk_complex(w, object);
+    w.array(dtype_of<typename T::value_type>(), 2, at, {});  // [complex.numbers]: an array of two, real part first
   else if constexpr (Kind == category::duration)
-    detail::walk_duration(w, object);
+    w.element(dtype_of<typename T::rep>(), at);
   else if constexpr (Kind == category::fixed_array)
     detail::walk_fixed_array(w, object);
   else if constexpr (Kind == category::tuple)
@@ -155,11 +155,11 @@ void walk(walker& w, void* at) {
   else if constexpr (Kind == category::bridged)
     bridge<T>::walk(w, object);
   else if constexpr (Kind == category::tensor)
-    detail::walk_tensor(w, object);
+    detail::walk_tensor(w, at, operations_of_tensor<T>);
   else if constexpr (Kind == category::span)
     detail::walk_span(w, object);
   else if constexpr (Kind == category::valarray)
-    detail::walk_valarray(w, object);
+    contiguous_container<T>::walk_all(w, object);
   else if constexpr (Kind == category::sequence)
     detail::walk_sequence(w, object);
   else if constexpr (Kind == category::map)
@@ -167,11 +167,11 @@ void walk(walker& w, void* at) {
   else if constexpr (Kind == category::container_adaptor)
     detail::walk_container_adaptor(w, object);
   else if constexpr (Kind == category::optional)
-    detail::walk_optional(w, object);
+    detail::walk_optional(w, at, optional_of<T>::operations);
   else if constexpr (Kind == category::variant)
-    detail::walk_variant(w, object);
+    detail::walk_variant(w, at, variant_of<T>::operations);
   else if constexpr (Kind == category::unique_pointer)
-    detail::walk_unique(w, object);
+    detail::walk_unique(w, at, unique_of<T>::operations);
   else if constexpr (Kind == category::shared_pointer)
     detail::walk_shared(w, object);
   else if constexpr (Kind == category::weak_pointer)

@@ -7,9 +7,7 @@
 #include <new>
 
 #include "cairn/core/box.hpp"
-#include "cairn/core/catalog.hpp"
 #include "cairn/core/strided.hpp"
-#include "cairn/state/base.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/joined.hpp"
 #include "cairn/state/walk.hpp"

@@ -90,11 +90,6 @@ struct contiguous_container {
   }
 };
 
-template <class T>
-void walk_valarray(walker& w, T& object) {
-  contiguous_container<T>::walk_all(w, object);
-}
-
 /// The operations of a sequence whose elements have paths of their own.
 template <class T>
 struct sequence_of {

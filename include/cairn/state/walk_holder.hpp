@@ -45,11 +45,6 @@ struct optional_of {
 };
 
 template <class T>
-void walk_optional(walker& w, T& object) {
-  detail::walk_optional(w, std::addressof(object), optional_of<T>::operations);
-}
-
-template <class T>
 struct variant_of {
   template <std::size_t I, class Type>
   static void* at(void* variant, access what) {
@@ -74,11 +69,6 @@ struct variant_of {
       list_alternatives(alternatives_of<T>{}, std::make_index_sequence<count_of(alternatives_of<T>{})>{});
   static constexpr variant_operations operations{index, alternatives};
 };
-
-template <class T>
-void walk_variant(walker& w, T& object) {
-  detail::walk_variant(w, std::addressof(object), variant_of<T>::operations);
-}
 
 void walk_unique(walker& w, void* pointer, const unique_operations& how);
 /// `owner`: the pointer in the state. For a weak pointer, `pointer` is a temporary shared pointer that was made of it.
@@ -132,11 +122,6 @@ struct unique_of {
       []<class Object>() { return unique_type{&type_id_of<Object>, content_operations_of<Object>, reset<Object>}; });
   static constexpr unique_operations operations{found, types, deletes};
 };
-
-template <class T>
-void walk_unique(walker& w, T& pointer) {
-  detail::walk_unique(w, std::addressof(pointer), unique_of<T>::operations);
-}
 
 template <class T>
 struct shared_of {

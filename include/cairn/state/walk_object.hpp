@@ -16,10 +16,6 @@ namespace cairn::inline v0_1::detail {
 template <class T, category Kind = category_of<T>()>
 void walk(walker& w, void* object);
 
-/// The walk function of a part whose type was not checked with that of the state: refuse.hpp.
-template <class T>
-consteval walk_function checked_part_walk();
-
 template <class T>
 consteval bool adds_entry() {
   if constexpr (copied<T>) {

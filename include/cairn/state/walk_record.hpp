@@ -94,21 +94,6 @@ void pass_members(walker& w, const object_members& members) {
     w.members(members);
 }
 
-}  // namespace detail
-}  // namespace cairn::inline v0_1
-
-namespace cairn::inline v0_1::detail {
-
-template <class T>
-void walk_complex(walker& w, T& object) {
-  w.array(dtype_of<typename T::value_type>(), 2, &object, {});  // [complex.numbers]: an array of two, real part first
-}
-
-template <class T>
-void walk_duration(walker& w, T& object) {
-  w.element(dtype_of<typename T::rep>(), &object);
-}
-
 /// The address of an object, which may be const: a load does not walk those.
 template <class T>
 [[nodiscard]] void* address_of(T& object) noexcept {
@@ -184,4 +169,5 @@ void walk_fixed_array(walker& w, T& object) {
   }
 }
 
-}  // namespace cairn::inline v0_1::detail
+}  // namespace detail
+}  // namespace cairn::inline v0_1

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "cairn/core/error.hpp"
 #include "cairn/core/strided.hpp"
 #include "cairn/state/describer.hpp"
 #include "cairn/state/loader.hpp"
@@ -178,11 +177,6 @@ void loader::run_migration(void* object, const version_operations& how, std::uin
   }
 }
 
-}  // namespace detail
-}  // namespace cairn::inline v0_1
-
-namespace cairn::inline v0_1::detail {
-
 std::string_view name_of_value(std::span<const enum_entry> names, std::int64_t number) {
   for (const auto& each : names)
     if (each.number == number && !each.is_former) return each.name;
@@ -289,4 +283,5 @@ void loader::renumber(dtype type, void* memory, dtype stored_type, const Now& no
   if (answer == copy_answer::put) scatter({type, at_.shape, static_cast<std::byte*>(memory), strides}, 0, current);
 }
 
-}  // namespace cairn::inline v0_1::detail
+}  // namespace detail
+}  // namespace cairn::inline v0_1

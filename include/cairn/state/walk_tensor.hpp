@@ -131,9 +131,4 @@ struct tensor_of {
 template <class T>
 inline constexpr tensor_operations operations_of_tensor = tensor_of<T>::make_operations();
 
-template <class T>
-void walk_tensor(walker& w, T& tensor) {
-  detail::walk_tensor(w, std::addressof(tensor), operations_of_tensor<T>);
-}
-
 }  // namespace cairn::inline v0_1::detail

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/leaf_text.hpp"
 #include "cairn/store/writer.hpp"

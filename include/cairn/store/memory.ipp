@@ -11,7 +11,6 @@
 #include <span>
 #include <utility>
 
-#include "cairn/core/error.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/system/sort.hpp"
 #include "cairn/system/memory.hpp"

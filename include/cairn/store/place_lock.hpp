@@ -119,10 +119,11 @@ void describe(Io& io, cairn::detail::described<Io, owner_record>& owner) {
              "has no name of a host");
 }
 
-/// nullopt for what is not the text of an owner of this version or a later one.
-[[nodiscard]] inline std::optional<owner_record> parse_owner(std::string_view text) {
+/// The owner whose text a lock has; nullopt for what is not the text of one, of this version or a later one.
+template <class Owner = owner_record>
+[[nodiscard]] std::optional<Owner> parse_owner(std::string_view text) {
   try {
-    return cairn::detail::from_json<owner_record>(text, "the owner of a lock");
+    return cairn::detail::from_json<Owner>(text, "the owner of a lock");
   } catch (const error&) {
     return std::nullopt;
   }
@@ -190,14 +191,6 @@ class place_lock {
     if (is_own()) return;
     fail(errc::busy, {"another process has taken over ", root_->path,
                       ", since this one did not renew its lease in time or its ", lock_name, " was deleted"});
-  }
-  /// errc::busy if the lock is lost; nothing where that cannot be found out.
-  void check_lost() const {
-    try {
-      check();
-    } catch (const error& failure) {
-      if (failure.code() == errc::busy) throw;
-    }
   }
   /// errc::io if the root was moved or deleted.
   void check_root() const {
@@ -370,7 +363,11 @@ decltype(auto) guarded(const std::shared_ptr<const Lock>& lock, const Act& act) 
   try {
     return act();
   } catch (const error&) {
-    if (lock) lock->check_lost();
+    try {
+      if (lock) lock->check();
+    } catch (const error& failure) {
+      if (failure.code() == errc::busy) throw;
+    }
     throw;
   }
 }

@@ -4,11 +4,8 @@
 
 #include <deque>
 
-#include "cairn/core/checksum.hpp"
-#include "cairn/core/error.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/system/parallel.hpp"
-#include "cairn/system/sort.hpp"
 
 namespace cairn::inline v0_1::detail {
 

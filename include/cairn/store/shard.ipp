@@ -7,7 +7,6 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/store/leaf_text.hpp"
-#include "cairn/system/sort.hpp"
 #include "cairn/store/shard.hpp"
 #include "cairn/system/json.hpp"
 #include "cairn/system/memory.hpp"

@@ -23,6 +23,12 @@ double sum_of(const loss_window& window) {
   return sum;
 }
 
+policy_memory memory_of(const loss_window& window) {
+  policy_memory memory;
+  window.remember(memory);
+  return memory;
+}
+
 /// Steps that mostly rise, by one or by leaps, and losses of all kinds.
 loss_window random_window(std::uint64_t seed, int steps) {
   std::mt19937_64 random(seed);
@@ -97,7 +103,7 @@ TEST_CASE("invalid steps and losses are ignored") {
   auto window = falling(100);
   const auto before = window;
   for (const double step : {-1.0, not_a_number, infinity, -infinity, 1e101}) window.observe(step, 0.5);
-  CHECK(window == before);
+  CHECK(memory_of(window) == memory_of(before));
   for (const double loss : {not_a_number, infinity, -infinity, 1e101, -1e101}) window.observe(100, loss);
   CHECK(window.passed_over() == 5);
   CHECK(count_of(window) == 100);
@@ -158,6 +164,6 @@ TEST_CASE("a memory that is not whole changes nothing") {
   bad.push_back({{"losses", falling_steps}});
   for (const auto& one : bad) {
     other.recall(one);
-    CHECK(other == before);
+    CHECK(memory_of(other) == memory_of(before));
   }
 }

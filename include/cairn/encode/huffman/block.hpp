@@ -42,9 +42,9 @@ enum class block_kind : std::uint8_t {
 }
 
 /// Codes at most 8 GiB to `out`, which has `block_bound` bytes, and returns the bytes used. Stores the block as it is
-/// where coding saves less than 1/64: that is not worth the time to decode it. `counts` are those of `in`.
-[[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, const byte_counts& counts,
-                                              std::span<std::byte> out) {
+/// where coding saves less than 1/64: that is not worth the time to decode it.
+[[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, std::span<std::byte> out) {
+  const byte_counts counts = count_bytes(in);
   const auto begin = [&](block_kind kind) { out[0] = static_cast<std::byte>(kind); };
   if (!in.empty() && counts[std::to_integer<std::size_t>(in[0])] == in.size()) {
     begin(block_kind::repeated);
@@ -65,11 +65,6 @@ enum class block_kind : std::uint8_t {
   encoder code(lengths);
   if (code.is_worth_pairs(in.size())) code.prepare_pairs();
   return 1 + table_bytes + code.encode(in, out.subspan(1 + table_bytes));
-}
-
-/// The same; counts first.
-[[nodiscard]] inline std::size_t encode_block(std::span<const std::byte> in, std::span<std::byte> out) {
-  return encode_block(in, count_bytes(in), out);
 }
 
 /// Decodes the block `in` to `out`. False unless `in` is exactly one block of as many bytes; the contents of `out` are

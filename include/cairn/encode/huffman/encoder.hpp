@@ -40,10 +40,7 @@ class encoder {
   /// No length is above 12.
   explicit encoder(const code_lengths& lengths) noexcept {
     const auto codes = canonical_codes(lengths);
-    for (std::size_t s = 0; s < singles_.size(); ++s) {
-      singles_[s] = codes[s] | std::uint32_t{lengths[s]} << code_bits;
-      longest_ = std::max<std::size_t>(longest_, lengths[s]);
-    }
+    for (std::size_t s = 0; s < singles_.size(); ++s) singles_[s] = codes[s] | std::uint32_t{lengths[s]} << code_bits;
   }
 
   /// Makes `encode` 1.5 times as fast. Allocates 256 KiB.
@@ -59,9 +56,6 @@ class encoder {
       }
     }
   }
-
-  /// Room that `encode` needs for any `n` bytes. If coded bits are known, their whole bytes + `encode_slack` suffice.
-  [[nodiscard]] std::size_t bound(std::size_t n) const noexcept { return (n * longest_ + 7) / 8 + encode_slack; }
 
   /// Codes `in`, at most 8 GiB, and returns the bytes used of `out`; bytes after them may be overwritten. Every byte of
   /// `in` has a code; one that has none is left out.
@@ -139,7 +133,6 @@ class encoder {
   }
 
   std::array<std::uint32_t, 256> singles_;
-  std::size_t longest_ = 0;
   std::vector<std::uint32_t> pairs_;
 };
 

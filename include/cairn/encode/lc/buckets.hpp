@@ -37,7 +37,7 @@ struct bucket {
 /// Statistics of all buckets of a delta. They are integers, so the order of elements does not matter.
 class bucket_table {
  public:
-  /// Zeros are counted apart. Elements that are not finite are counted as exceptions.
+  /// Zeros are in no bucket. Elements that are not finite are counted as exceptions.
   void add(std::span<const float> delta) noexcept {
     for (const float d : delta) {
       const auto bits = std::bit_cast<std::uint32_t>(d);
@@ -45,7 +45,6 @@ class bucket_table {
       const std::uint32_t mantissa = bits & mantissa_mask;
       // Zeros have the key of the smallest denormals.
       const bool zero = bits << 1 == 0;
-      zeros_ += zero;
       c.count += !zero;
       c.least = std::min(c.least, zero ? mantissa_mask : mantissa);
       c.greatest = std::max(c.greatest, mantissa);
@@ -53,15 +52,12 @@ class bucket_table {
   }
 
   void add(const bucket_table& more) noexcept {
-    zeros_ += more.zeros_;
     for (std::size_t k = 0; k < bucket_keys; ++k) {
       cells_[k].count += more.cells_[k].count;
       cells_[k].least = std::min(cells_[k].least, more.cells_[k].least);
       cells_[k].greatest = std::max(cells_[k].greatest, more.cells_[k].greatest);
     }
   }
-
-  [[nodiscard]] std::uint64_t zeros() const noexcept { return zeros_; }
 
   /// Elements that are not finite.
   [[nodiscard]] std::uint64_t exceptions() const noexcept { return cells_[255].count + cells_[511].count; }
@@ -86,7 +82,6 @@ class bucket_table {
     std::uint32_t least = mantissa_mask, greatest = 0;
   };
   std::array<cell, bucket_keys> cells_{};
-  std::uint64_t zeros_ = 0;
 };
 
 /// A bucket with a symbol.

@@ -12,16 +12,10 @@ HWY_INLINE bits delta_bits(const float* u, const float* a) {
 }
 
 inline void deltas(const float* u, const float* a, std::size_t n, float* out) noexcept {
-  const float_tag d;
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::Sub(hn::LoadU(d, u + i), hn::LoadU(d, a + i)), d, out + i);
-  if (i == n) return;
-  float rest_u[row] = {}, rest_a[row] = {}, rest[row];
-  copy(u + i, n - i, rest_u);
-  copy(a + i, n - i, rest_a);
-  hn::StoreU(hn::Sub(hn::LoadU(d, rest_u), hn::LoadU(d, rest_a)), d, rest);
-  copy(rest, n - i, out + i);
+  for_all<true>(u, a, n, out, [](const float* real, const float* tracked, float* to) HWY_ATTR {
+    const float_tag d;
+    hn::StoreU(hn::Sub(hn::LoadU(d, real), hn::LoadU(d, tracked)), d, to);
+  });
 }
 
 /// Lowers the least distances of members from both ends of a range. As unsigned differences wrap around, a float

@@ -46,3 +46,14 @@
 /// In the namespace of the kernels: initialises an array of pointers to every target's table `table`, the best first.
 #define CAIRN_SIMD_TABLES(table) \
   {CAIRN_SIMD_TABLE_AVX3(table) CAIRN_SIMD_TABLE_AVX2(table) & HWY_STATIC_DISPATCH(table)}
+
+/// Defines all_FAMILY() and FAMILY(), which targets.hpp describes, from the tables FAMILY_table.
+#define CAIRN_SIMD_FAMILY(family)                                                                 \
+  inline constexpr const family##_kernels* family##_tables[] = CAIRN_SIMD_TABLES(family##_table); \
+  kernel_tables<family##_kernels> all_##family() noexcept {                                       \
+    return runnable<family##_kernels>(family##_tables, hwy::SupportedTargets());                  \
+  }                                                                                               \
+  const family##_kernels& family() noexcept {                                                     \
+    static const auto& best = *all_##family().front();                                            \
+    return best;                                                                                  \
+  }

@@ -26,6 +26,21 @@ HWY_INLINE void copy(const T* in, std::size_t n, T* out) {
   for (std::size_t i = 0; i < n; ++i) out[i] = in[i];
 }
 
+/// Calls `act(u, a, b)` for vectors of elements; the last ones are copied to rows of 16. Where `act` writes to `b`,
+/// they are copied back.
+template <bool Writes, class Out, class Act>
+HWY_INLINE void for_all(const float* u, const float* a, std::size_t n, Out* b, const Act& act) {
+  const std::size_t lanes = hn::Lanes(float_tag());
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) act(u + i, a + i, Writes ? b + i : b);
+  if (i == n) return;
+  float rest_u[row] = {}, rest_a[row] = {}, rest_b[row] = {};
+  copy(u + i, n - i, rest_u);
+  copy(a + i, n - i, rest_a);
+  act(rest_u, rest_a, rest_b);
+  if constexpr (Writes) copy(rest_b, n - i, b + i);
+}
+
 }  // namespace rows
 namespace half_float_code {
 using namespace rows;
@@ -120,21 +135,6 @@ inline constexpr std::int32_t magnitude_mask = 0x7FFF'FFFF, infinite = 0x7F80'00
 
 HWY_INLINE integers load_bits(const float* x) { return hn::BitCast(integer_tag(), hn::LoadU(float_tag(), x)); }
 HWY_INLINE bits unsigned_bits(integers x) { return hn::BitCast(bits_tag(), x); }  // whose sums wrap around
-
-/// Calls `act(u, a, b)` for vectors of elements; the last ones are copied to rows of 16. Where `act` writes to `b`,
-/// they are copied back.
-template <bool Writes, class Out, class Act>
-HWY_INLINE void for_all(const float* u, const float* a, std::size_t n, Out* b, const Act& act) {
-  const std::size_t lanes = hn::Lanes(float_tag());
-  std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) act(u + i, a + i, Writes ? b + i : b);
-  if (i == n) return;
-  float rest_u[row] = {}, rest_a[row] = {}, rest_b[row] = {};
-  copy(u + i, n - i, rest_u);
-  copy(a + i, n - i, rest_a);
-  act(rest_u, rest_a, rest_b);
-  if constexpr (Writes) copy(rest_b, n - i, b + i);
-}
 
 inline void ratios(const float* u, const float* a, std::size_t n, float* d) noexcept {
   for_all<true>(u, a, n, d, [](const float* real, const float* tracked, float* to) HWY_ATTR {

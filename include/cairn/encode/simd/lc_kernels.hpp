@@ -50,9 +50,7 @@ struct buckets_kernels {
   double (*squares)(const float* u, const float* a, std::size_t n) noexcept;
 };
 
-/// Those for this machine.
 [[nodiscard]] const buckets_kernels& buckets() noexcept;
-/// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<buckets_kernels> all_buckets() noexcept;
 
 /// `in` and `out` have `n` elements, aligned to their size. All need the default floating-point environment.
@@ -67,9 +65,7 @@ struct half_floats_kernels {
   void (*narrow_f16)(const float* in, std::size_t n, std::uint16_t* out) noexcept;
 };
 
-/// Those for this machine.
 [[nodiscard]] const half_floats_kernels& half_floats() noexcept;
-/// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<half_floats_kernels> all_half_floats() noexcept;
 
 /// `u` are the real elements, `a` what a reader restores from the parent, and `b` what it will restore from this
@@ -87,9 +83,7 @@ struct ratios_kernels {
   bool (*are_near)(const float* u, const float* b, std::size_t n) noexcept;
 };
 
-/// Those for this machine.
 [[nodiscard]] const ratios_kernels& ratios() noexcept;
-/// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<ratios_kernels> all_ratios() noexcept;
 
 /// Keys that no delta has: that of an unused symbol, and that which zeros get.
@@ -119,9 +113,7 @@ struct symbols_kernels {
   void (*add3)(const std::byte* packed, std::size_t n, const symbol_table& symbols, float* a) noexcept;
 };
 
-/// Those for this machine.
 [[nodiscard]] const symbols_kernels& symbols() noexcept;
-/// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<symbols_kernels> all_symbols() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd

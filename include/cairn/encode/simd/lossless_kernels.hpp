@@ -63,9 +63,7 @@ struct planes_kernels {
   }
 };
 
-/// Those for this machine.
 [[nodiscard]] const planes_kernels& planes() noexcept;
-/// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<planes_kernels> all_planes() noexcept;
 
 /// For elements of one size; one is zero if its bits are. Memory need not be aligned; input and output do not overlap.
@@ -92,9 +90,7 @@ struct zeros_kernels {
   }
 };
 
-/// Those for this machine.
 [[nodiscard]] const zeros_kernels& zeros() noexcept;
-/// Those of every target that this machine can run; all give the same bits.
 [[nodiscard]] kernel_tables<zeros_kernels> all_zeros() noexcept;
 
 }  // namespace cairn::inline v0_1::detail::simd

@@ -14,23 +14,7 @@
 
 namespace cairn::inline v0_1::detail::simd {
 
-inline constexpr const planes_kernels* planes_tables[] = CAIRN_SIMD_TABLES(planes_table);
-inline constexpr const zeros_kernels* zeros_tables[] = CAIRN_SIMD_TABLES(zeros_table);
-
-kernel_tables<planes_kernels> all_planes() noexcept {
-  return runnable<planes_kernels>(planes_tables, hwy::SupportedTargets());
-}
-const planes_kernels& planes() noexcept {
-  static const auto& best = *all_planes().front();
-  return best;
-}
-
-kernel_tables<zeros_kernels> all_zeros() noexcept {
-  return runnable<zeros_kernels>(zeros_tables, hwy::SupportedTargets());
-}
-const zeros_kernels& zeros() noexcept {
-  static const auto& best = *all_zeros().front();
-  return best;
-}
+CAIRN_SIMD_FAMILY(planes)
+CAIRN_SIMD_FAMILY(zeros)
 
 }  // namespace cairn::inline v0_1::detail::simd

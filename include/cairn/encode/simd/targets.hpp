@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <span>
 
-// How kernels are compiled: x.hpp declares a table of functions and nothing else. The functions are in x-inl.hpp,
-// written with Highway, and are compiled once per target by lossless_kernels.ipp or lc_kernels.ipp. Only
-// each_target.hpp and highway-inl.hpp include Highway.
+// How kernels are compiled: x.hpp declares tables of functions and nothing else: of each family of kernels F, F() is
+// the table for this machine, and all_F() has those of every target that it can run, which all give the same bits. The
+// functions are in x-inl.hpp, written with Highway, and are compiled once per target by lossless_kernels.ipp or
+// lc_kernels.ipp. Only each_target.hpp and highway-inl.hpp include Highway.
 
 namespace cairn::inline v0_1::detail::simd {
 

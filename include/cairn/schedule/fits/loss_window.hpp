@@ -34,8 +34,6 @@ struct loss_bucket {
     loss_sum += next.loss_sum;
     scatter_sum += next.scatter_sum;
   }
-
-  friend bool operator==(const loss_bucket&, const loss_bucket&) = default;
 };
 
 /// A decimated record of a loss. The steps of a bucket span at most a share of the way from the first step to its end,
@@ -77,10 +75,6 @@ class loss_window {
   [[nodiscard]] double spread() const noexcept { return spread_; }
   /// The number of newest losses in a row that were ignored.
   [[nodiscard]] double passed_over() const noexcept { return passed_over_; }
-
-  friend bool operator==(const loss_window& a, const loss_window& b) noexcept {
-    return a.scalars() == b.scalars() && std::ranges::equal(a.buckets(), b.buckets());
-  }
 
   void remember(policy_memory& memory) const;
   /// Whether `memory` has a valid window: not a wrong number of values, values that are not finite, or falling steps.

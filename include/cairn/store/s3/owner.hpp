@@ -121,14 +121,6 @@ class s3_owner {
     fail(errc::busy, {"another process has taken over ", location(),
                       ", since this one did not renew its lease in time or its object in owners/ was deleted"});
   }
-  /// errc::busy if the lock is lost; nothing where that cannot be found out.
-  void check_lost() const {
-    try {
-      check();
-    } catch (const error& failure) {
-      if (failure.code() == errc::busy) throw;
-    }
-  }
   /// False in a forked child, where the lock is not held.
   [[nodiscard]] bool is_here() const noexcept { return process_.is_here(); }
 
@@ -136,13 +128,6 @@ class s3_owner {
   [[nodiscard]] std::string location() const { return client_->name_of(keys_.prefix); }
   [[nodiscard]] std::string key(std::uint64_t number) const { return s3_keys::numbered(keys_.owners(), number); }
   [[nodiscard]] std::string text() const { return cairn::detail::to_json(text_); }
-  [[nodiscard]] static std::optional<s3_owner_text> parse(std::string_view text) {
-    try {
-      return cairn::detail::from_json<s3_owner_text>(text, "the owner of a prefix");
-    } catch (const error&) {
-      return std::nullopt;
-    }
-  }
   /// The numbers of the owners, ascending.
   [[nodiscard]] std::vector<std::uint64_t> numbers() const {
     std::vector<std::uint64_t> found;
@@ -152,7 +137,7 @@ class s3_owner {
   }
   [[nodiscard]] bool is_own() const {
     const auto there = client_->get(key(number_));
-    const auto owner = there ? parse(there->text) : std::nullopt;
+    const auto owner = there ? parse_owner<s3_owner_text>(there->text) : std::nullopt;
     return owner && owner->owner.random == text_.owner.random;
   }
   /// errc::busy if the owner changes its object meanwhile.
@@ -161,7 +146,7 @@ class s3_owner {
     const auto first = client_->get(key(number));
     const auto end = time.now() + lease_;
     for (auto now = first; now; now = client_->get(key(number))) {
-      const auto owner = parse(now->text);
+      const auto owner = parse_owner<s3_owner_text>(now->text);
       if (owner &&
           (owner->is_released || text_.owner.sees_end_of(owner->owner) || text_.owner.is_restart_of(owner->owner)))
         return;

@@ -15,7 +15,6 @@
 #include <set>
 
 #include "cairn/s3.hpp"
-#include "cairn/store/naming.hpp"
 #include "cairn/store/s3/file.hpp"
 #include "cairn/store/s3/owner.hpp"
 #include "cairn/system/json.hpp"
