@@ -294,7 +294,6 @@ struct adapter<Scheduler> {
 };
 
 namespace detail {
-
 // The library cairn::torch has these walks: definitions/torch.cpp instantiates this list.
 #define CAIRN_TORCH_WALKS(before)                                                                 \
   before template void walk<at::Tensor>(walker&, void*);                                          \
@@ -306,7 +305,6 @@ namespace detail {
   before template void walk<torch::data::samplers::DistributedSequentialSampler>(walker&, void*); \
   before template void walk<torch::data::samplers::StreamSampler>(walker&, void*);
 CAIRN_TORCH_WALKS(extern)
-
 }  // namespace detail
 
 }  // namespace cairn::inline v0_1
