@@ -47,9 +47,12 @@ TEST_CASE("a disk without inodes, and a quota, are said to be that") {
 TEST_CASE_METHOD(in_scratch, "not a directory: what is in the way") {
   sample::spill(scratch.path("file"), "x");
   std::filesystem::create_symlink(scratch.path(), scratch.path("link"));
-  CHECK(io_advice(scratch.path("file/a/b"), ENOTDIR) == "; " + scratch.path("file") + " is no directory");
-  CHECK(io_advice(scratch.path("link"), ENOTDIR) == "; " + scratch.path("link") + " is no directory");
-  CHECK(io_advice(scratch.path("link"), ELOOP) == "; " + scratch.path("link") + " is no directory");
+  CHECK(io_advice(scratch.path("file/a/b"), ENOTDIR) ==
+        "; " + scratch.path("file") + " is no directory: give another path, or move it away");
+  CHECK(io_advice(scratch.path("link"), ENOTDIR) ==
+        "; " + scratch.path("link") + " is no directory: give another path, or move it away");
+  CHECK(io_advice(scratch.path("link"), ELOOP) ==
+        "; " + scratch.path("link") + " is no directory: give another path, or move it away");
   CHECK(io_advice(scratch.path(), ENOTDIR).empty());
   CHECK(io_advice(scratch.path("a"), ENOTDIR).empty());
 }

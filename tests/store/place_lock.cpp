@@ -280,7 +280,7 @@ TEST_CASE("what is in the way") {
     put();
     const auto failure = sample::failure_of([&] { take(scratch.path()); });
     CHECK(failure.code == errc::io);
-    CHECK(failure.says(scratch.path(".lock") + " is no directory"));
+    CHECK(failure.says(scratch.path(".lock") + " is no directory: give another path, or move it away"));
     CHECK(fs::exists(fs::symlink_status(scratch.path(".lock"))));
     fs::remove(scratch.path(".lock"));
   }

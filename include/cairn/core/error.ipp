@@ -127,7 +127,9 @@ std::string io_advice(std::string path, int number) {
   struct stat about{};
   if (number == ENOTDIR || number == ELOOP) {
     while (!path.empty() && ::lstat(path.c_str(), &about) != 0) path = above(path);
-    return path.empty() || S_ISDIR(about.st_mode) ? std::string() : "; " + path + " is no directory";
+    return path.empty() || S_ISDIR(about.st_mode)
+               ? std::string()
+               : "; " + path + " is no directory: give another path, or move it away";
   }
   if (number == EDQUOT) return "; the quota of this user, group or project is used up: quota -s shows it, or lfs quota";
   if (number != EACCES && number != EPERM && number != ENOSPC) return {};
