@@ -260,7 +260,9 @@ void play(const std::string& lies, std::size_t kills, std::uint64_t seed) {
                       .writes = i < 3});
   }
   for (auto& each : actors) start(each, *all, scratch.path(), random());
-  for (std::size_t i = 0; i < kills; ++i) {
+  // On a busy machine few of those that die have saved: more are killed, until the owner has changed often enough.
+  const std::size_t changes = kills / 2 + 1;
+  for (std::size_t i = 0; i < kills || (i < 4 * kills && judge(*all).owners < changes); ++i) {
     wait_for(*all, all->count + 20 + random() % 60);
     auto& dies = actors[random() % actors.size()];
     ::kill(dies.process, SIGKILL);
@@ -287,10 +289,10 @@ void play(const std::string& lies, std::size_t kills, std::uint64_t seed) {
   CHECK(restored_in_the_end(actors[1].root, last) >= last);
   CHECK(found.counts[what::published] > kills);
   CHECK(found.counts[what::restored] > kills);
-  CHECK(found.owners > kills / 2);
+  CHECK(found.owners >= changes);
   std::printf("histories on %s: %zu saves, %zu restores, %zu kills, %zu changes of the owner; %zu wrong\n",
-              lies.c_str(), found.counts[what::published], found.counts[what::restored], kills, found.owners,
-              found.wrong.size());
+              lies.c_str(), found.counts[what::published], found.counts[what::restored], found.counts[what::killed],
+              found.owners, found.wrong.size());
 }
 
 std::size_t kills() { return durability::is_long() ? 400 : 25; }
