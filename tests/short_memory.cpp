@@ -205,7 +205,7 @@ TEST_CASE("the first objects of a container do not tell what all of them need") 
   }
   SECTION("large ones last: there is no memory for them") {
     for (std::size_t i = 300; i < state.size(); ++i) state[i].assign(1900, 2);
-    here.cgroup_leaves(8 * mebibyte);
+    here.cgroup_leaves(4 * mebibyte);
     const auto failure = sample::failure_of([&] { cairn::save(store, "all", state); });
     CHECK(failure.code == cairn::errc::no_memory);
     return;

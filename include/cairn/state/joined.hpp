@@ -291,18 +291,23 @@ class column_joiner final : public column_walker {
   /// Each time that the number of objects has doubled: allocates memory for all of them, as those until now need it, or
   /// asks for as much again. Large objects that have none are not joined.
   void count_object() {
-    if (++walked_ < fewest_joined || !std::has_single_bit(walked_) || refused_) return;
+    if (++walked_ < fewest_joined || !std::has_single_bit(walked_) || walked_ == objects_ || refused_) return;
     std::uint64_t bytes = 0;
     for (const joined_column& each : columns_) bytes += each.bytes.size() + each.ends.size() * sizeof(std::uint64_t);
-    const auto of_all = [&](std::uint64_t now) { return (now / walked_ + 1) * objects_ / 16 * 17; };
-    if (has_memory_to_copy(of_all(bytes))) {
+    const double times = static_cast<double>(objects_) / static_cast<double>(walked_);
+    const auto of_all = [&](std::uint64_t now) { return static_cast<std::uint64_t>(static_cast<double>(now) * times); };
+    const auto reserve = [&](auto& column) {
+      const auto wanted = of_all(column.size());
+      if (column.capacity() < wanted) column.reserve(wanted + wanted / 16);
+    };
+    if (has_memory_to_copy(of_all(bytes + bytes / 16) - bytes)) {
       for (joined_column& each : columns_) {
-        each.bytes.reserve(of_all(each.bytes.size()));
-        each.ends.reserve(of_all(each.ends.size()));
+        reserve(each.bytes);
+        reserve(each.ends);
       }
     } else if (bytes / walked_ <= most_joined_bytes) {
-      call_adapter(*this, [&] { require_memory_to_copy(2 * bytes); });
-    } else if (!has_memory_to_copy(2 * bytes)) {
+      call_adapter(*this, [&] { require_memory_to_copy(bytes); });
+    } else if (!has_memory_to_copy(bytes)) {
       refuse();
     }
   }
