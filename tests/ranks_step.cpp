@@ -374,9 +374,10 @@ TEST_CASE("two checkpointers of one group are told apart") {
       static_cast<void>((is_swapped ? first : second).step(model_at(step), {.step = step}));
     }
   });
-  // Where the save of one checkpointer is already further than that of the other, the group itself sees the difference.
+  // Where the save of one checkpointer is further than that of the other, the group itself sees the difference.
   for (const auto& each : thrown)
-    CHECK_THAT(each, ContainsSubstring("the ranks differ in") || ContainsSubstring("have started different operations"));
+    CHECK_THAT(each,
+               ContainsSubstring("the ranks differ in") || ContainsSubstring("have started different operations"));
 }
 
 TEST_CASE("a rank that an exception ends is named by the others") {

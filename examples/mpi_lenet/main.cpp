@@ -4,7 +4,9 @@
 // bit as on one.
 #include <cairn/adapters/eigen.hpp>
 #include <cairn/cairn.hpp>
+#include <cairn/each_host.hpp>
 #include <cairn/group/mpi.hpp>
+#include <cairn/levels.hpp>
 
 #include <chrono>
 #include <csignal>
@@ -107,7 +109,18 @@ void train(const options& chosen, const digits& data, const cairn::mpi::group& r
   std::abort();
 }
 
-void run(options chosen, const std::string& used_images) {
+/// The folder `checkpoint`, which all hosts see, or before it the folder `local` of each
+/// host.
+cairn::any_store places_of(const std::string& checkpoint, const std::string& local) {
+  using std::chrono::seconds;
+  if (local.empty()) return cairn::stores::directory(checkpoint);
+  // [levels]
+  return cairn::levels{cairn::each_host{local},
+                       cairn::level{checkpoint, {.every = seconds(1)}}};
+  // [levels]
+}
+
+void run(options chosen, const std::string& used_images, const std::string& local) {
   // [group]
   const cairn::mpi::group ranks(MPI_COMM_WORLD);
   // [group]
@@ -120,8 +133,9 @@ void run(options chosen, const std::string& used_images) {
   }
   auto how = how_to_save(chosen);
   how.chain.merge.reset();  // groups do not merge deltas
+  const auto place = places_of(chosen.checkpoint, local);
   // [checkpointer]
-  cairn::checkpointer checkpoints(chosen.checkpoint, how, ranks);
+  cairn::checkpointer checkpoints(place, how, ranks);
   // [checkpointer]
   try {
     std::ofstream used;
@@ -147,16 +161,19 @@ void run(options chosen, const std::string& used_images) {
 int main(int argc, char** argv) {
   lenet::prepare_process();
   try {
-    std::string used;
+    std::string used, local;
     const auto chosen =
         lenet::parse_options(argc, argv,
                              {{"used", &used,
                                "file for the step, epoch and number of each image that "
-                               "rank R used, with .R"}});
+                               "rank R used, with .R"},
+                              {"local", &local,
+                               "folder on the disk of each host, for checkpoints that "
+                               "are then copied to --checkpoint"}});
     if (chosen.checkpoint.empty())
       throw std::invalid_argument("--checkpoint names no folder");
     MPI_Init(&argc, &argv);
-    lenet::run(chosen, used);
+    lenet::run(chosen, used, local);
     MPI_Finalize();
   } catch (const std::exception& fault) {
     int is_running = 0;

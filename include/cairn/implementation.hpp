@@ -11,6 +11,7 @@ extern "C" void cairn_implementation_hpp_is_included_in_two_cpp_files() noexcept
 #include "cairn/definitions/encode.cpp"
 #include "cairn/definitions/format.cpp"
 #include "cairn/definitions/group.cpp"
+#include "cairn/definitions/hosts.cpp"
 #include "cairn/definitions/kernels.cpp"
 #include "cairn/definitions/lc.cpp"
 #include "cairn/definitions/levels.cpp"

@@ -77,6 +77,7 @@ class levels {
  private:
   friend class any_store;
   [[nodiscard]] std::shared_ptr<detail::level_set> level_set_of_places() const;
+  [[nodiscard]] std::shared_ptr<detail::host_set> host_set_of_places() const;
 
   std::shared_ptr<detail::level_list> self_;
 };

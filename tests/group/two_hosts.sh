@@ -3,7 +3,7 @@
 # Runs MPI jobs on two hosts, a and b, with 2 ranks each: namespaces with a name, a boot, processes, shared memory and a network of their own. They share
 # a directory through two mounts of the lying file system (durability/filesystems/lying.hpp); what a host has not synced is lost when it loses power.
 # Usage: two_hosts.sh crash | elsewhere FOLDER PROGRAM MPIEXEC ON_FILESYSTEM     PROGRAM: that of mpi.cpp
-#        two_hosts.sh trainer FOLDER PROGRAM MPIEXEC ON_FILESYSTEM               PROGRAM: examples/mpi_lenet
+#        two_hosts.sh trainer | levels FOLDER PROGRAM MPIEXEC ON_FILESYSTEM      PROGRAM: examples/mpi_lenet
 #
 # The script is in namespaces of its own, too. All that it starts, mounts and makes ends with it, also when it is killed.
 set -euo pipefail
@@ -216,5 +216,28 @@ case $scenario in
     [[ $state =~ ^[0-9a-f]{16}$ && $(state_of "$log") == "$state" ]] || fail "not bit-identical after the loss of hosts"
     [[ $(sort -u "$folder/losses") == "$(sort -u "$folder/undisturbed.losses")" ]] || fail "the losses differ"
     echo "lost host b, then host a: bit-identical: $state" ;;
+  levels)  # each host has a disk of its own: /dev/shm
+    starts=0
+    boot a "$folder/server"
+    train a:1 0 0 --checkpoint "$folder/undisturbed"
+    mv "$folder/losses" "$folder/undisturbed.losses"
+    state=$(state_of "$log")
+    boot b "$folder/server"
+    near=(--local /dev/shm/run)
+    train a:2,b:2 0 0 "${near[@]}" --kill-at 17
+    train b:2,a:1 12 15 "${near[@]}" --kill-at 26
+    rm -r "$folder/server/run"
+    train a:1,b:3 21 24 "${near[@]}" --kill-at 32  # from the disks of the hosts alone
+    crash b
+    boot b "$folder/server"
+    train b:2,a:2 3 30 "${near[@]}" --stop-at 36
+    crash a
+    crash b
+    boot a "$folder/server"
+    boot b "$folder/server"
+    train a:2,b:2 37 37 "${near[@]}"
+    [[ $state =~ ^[0-9a-f]{16}$ && $(state_of "$log") == "$state" ]] || fail "not bit-identical after the loss of hosts"
+    [[ $(sort -u "$folder/losses") == "$(sort -u "$folder/undisturbed.losses")" ]] || fail "the losses differ"
+    echo "killed twice, then lost host b, then both: bit-identical: $state" ;;
   *) echo "unknown scenario: $scenario"; exit 2 ;;
 esac

@@ -32,7 +32,9 @@ struct copied_run {
   std::vector<cairn::event> events{};
   std::shared_ptr<cairn::detail::level_list> all = std::make_shared<cairn::detail::level_list>(
       std::vector<cairn::level>{cairn::level(near), cairn::level(far, {.max_bytes_per_second = max_bytes_per_second})});
-  cairn::detail::level_copier copier{*all, 1, options, [this](const cairn::event& what) { events.push_back(what); }};
+  cairn::detail::joint_copy joint{*all, options, 0, 1};
+  cairn::detail::level_copier copier{*all, 1, joint, options,
+                                     [this](const cairn::event& what) { events.push_back(what); }};
 
   void publish(std::uint64_t step) {
     const auto name = cairn::detail::checkpoint_name(step);

@@ -49,7 +49,8 @@ struct said_levels final : cairn::detail::level_set {
   void remove_abandoned() override {}
   [[nodiscard]] double began() const override { return 1; }
   [[nodiscard]] std::unique_ptr<cairn::detail::level_copies> start(
-      const cairn::checkpointer_options& /*options*/, std::function<void(const cairn::event&)> /*on_event*/) override {
+      const cairn::checkpointer_options& /*options*/, unsigned /*rank*/, unsigned /*ranks*/,
+      std::function<void(const cairn::event&)> /*on_event*/) override {
     return std::make_unique<said_copies>(seconds);
   }
   [[nodiscard]] std::optional<std::size_t> keep_last(std::size_t /*place*/) const override { return std::nullopt; }

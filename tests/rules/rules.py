@@ -54,10 +54,11 @@ MAY_INCLUDE = {
     "trainer": {"core", "system", "state", "event.hpp", "loop.hpp", "observers.hpp", "signals.hpp"},
     "run": STAGES | WORDS | CALLS | {"arrays.hpp", "group", "plan", "schedule", "options.hpp", "signals.hpp"},
     "levels.hpp": {"core", "store"},
-    "levels": STAGES | WORDS | {"chain", "schedule", "options.hpp", "levels.hpp", "run"},
+    "each_host.hpp": {"core", "store"},
+    "levels": STAGES | WORDS | {"chain", "group", "schedule", "options.hpp", "each_host.hpp", "levels.hpp", "run"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "export.hpp", "exporter.hpp", "import.hpp", "levels", "levels.hpp", "merge.hpp", "s3.hpp", "slurm.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "each_host.hpp", "export.hpp", "exporter.hpp", "import.hpp", "levels", "levels.hpp", "merge.hpp", "s3.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 MAY_INCLUDE["implementation.hpp"] = {"definitions"}
 FOR_ALL = {"version.hpp"}
@@ -79,7 +80,7 @@ PUBLIC = {
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # The beginnings of the paths of what cairn.hpp does not include.
-OPT_IN = ("adapters/", "arrays.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "levels.", "levels/", "merge.", "schedule/checkfreq.", "schedule/coci.",
+OPT_IN = ("adapters/", "arrays.", "each_host.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "levels.", "levels/", "merge.", "schedule/checkfreq.", "schedule/coci.",
           "s3.", "schedule/even_intervals.", "schedule/fits/", "schedule/level_schedule.", "schedule/estimator.", "schedule/policies.", "slurm.", "store/s3/")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp"}
@@ -457,9 +458,9 @@ def rule_old_names(root, files):
 def rule_sizes(root, files):
     """The library, its tests and its pages stay small."""
     tests = [f for f in files if f.startswith("tests/") and not f.startswith(("tests/bench/", "tests/levels/", "tests/s3/"))]
-    pages = [f for f in files if f.startswith("docs/") and f.endswith(".md")]
+    pages = [f for f in files if f.startswith("docs/") and f.endswith(".md") and f not in ("docs/levels.md", "docs/s3.md")]
     words, lines = lambda f: len(text_of(root, f).split()), lambda f: (root / f).read_bytes().count(b"\n")
-    for what, size, most in [("words of README.md", words("README.md"), 500), ("words of docs/", sum(map(words, pages)), 39_000),
+    for what, size, most in [("words of README.md", words("README.md"), 500), ("words of docs/ but levels.md and s3.md", sum(map(words, pages)), 38_000),
                              ("files of include/", len(library(files)), 360), ("lines of include/", sum(map(lines, library(files))), 44_800),
                              ("lines of tests/", sum(map(lines, tests)), 62_000)]:
         if size > most:

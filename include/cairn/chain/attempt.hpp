@@ -68,6 +68,7 @@ struct published_checkpoint {
   std::map<std::string, loss> lost{};  ///< by path, see save_report
   /// Stored bytes of each leaf that all ranks have; then, for each rank, of the leaves that it alone has.
   std::vector<std::uint64_t> stored{};
+  std::string index{};  ///< its text, where all ranks publish: see host_set
 };
 
 template <class Io>
@@ -78,6 +79,7 @@ void describe(Io& io, described<Io, published_checkpoint>& made) {
     io.optional("delta", made.is_delta);
     io.optional("lost", made.lost);
     io.field("stored", made.stored);
+    io.optional("index", made.index);
   });
 }
 
@@ -158,6 +160,8 @@ class attempt {
   void unite(std::span<const std::string> records);
   /// 4. At the leader.
   [[nodiscard]] published_checkpoint publish();
+  /// 5. At the others, where all ranks publish.
+  void place(std::string_view index) { writer_->place(index); }
 
  private:
   any_store& store_;

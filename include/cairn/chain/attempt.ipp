@@ -43,9 +43,10 @@ published_checkpoint attempt::publish() {
   const auto parent = source_.finish(made, writer_->bytes());
   made.stored = writer_->stored_bytes(source_.common_leaves());
   made.stored.insert(made.stored.end(), own_bytes_.begin(), own_bytes_.end());
-  const auto [bytes, id] = writer_->commit(parent);
-  made.bytes = bytes;
-  made.id = id;
+  auto written = writer_->commit(parent);
+  made.bytes = written.bytes;
+  made.id = written.id;
+  if (store_.hosts()) made.index = std::move(written.index);
   return made;
 }
 

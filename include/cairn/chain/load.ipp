@@ -12,6 +12,7 @@
 #include "cairn/state/stored_state.hpp"
 #include "cairn/state/loader.hpp"
 #include "cairn/state/overlaps.hpp"
+#include "cairn/store/host_set.hpp"
 #include "cairn/store/level_set.hpp"
 #include "cairn/system/parallel.hpp"
 
@@ -358,6 +359,7 @@ std::optional<load_report> restore_first(const any_store& store,
       has_gone = places.empty() && lists < most_lists;
       for (std::size_t i = 0; i < places.size() && !has_gone; ++i) {
         try {
+          if (const auto hosts = places[i].store.hosts()) hosts->bring(name, ranks);
           auto report = restore_one(places[i].store, name, state, options, on_event, changed, ranks);
           report.level = places[i].level;
           report.skipped = std::move(skipped);

@@ -13,6 +13,7 @@
 
 #include "cairn/core/policy_memory.hpp"
 #include "cairn/levels/copier.hpp"
+#include "cairn/levels/joint_copy.hpp"
 #include "cairn/levels/level_list.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
@@ -28,10 +29,12 @@ namespace cairn::inline v0_1::detail {
 /// copies, at least 1 %; iterations during saves are ignored.
 class all_copies final : public level_copies {
  public:
-  all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, const observer& on_event)
-      : all_(all), schedule_(all->size() - 1) {
+  all_copies(const std::shared_ptr<level_list>& all, const checkpointer_options& options, unsigned rank, unsigned ranks,
+             const observer& on_event)
+      : all_(all), joint_(*all, options, rank, ranks), schedule_(all->size() - 1) {
+    if (rank != 0) return;
     for (std::size_t i = 1; i < all->size(); ++i)
-      copiers_.push_back(std::make_shared<level_copier>(*all, i, options, on_event));
+      copiers_.push_back(std::make_shared<level_copier>(*all, i, joint_, options, on_event));
     all_->set_copiers({copiers_.begin(), copiers_.end()});
   }
 
@@ -59,6 +62,15 @@ class all_copies final : public level_copies {
     for (const auto& each : copiers_) all.push_back(each->stats());
     return all;
   }
+
+  [[nodiscard]] std::string request() const override { return joint_.request(); }
+  void requested(const std::string& text) override { joint_.requested(text); }
+  [[nodiscard]] std::uint64_t done() const override { return joint_.done(); }
+  [[nodiscard]] std::string failure() const override { return joint_.failure(); }
+  void answered(std::uint64_t number, const std::vector<std::string>& failures) override {
+    joint_.answered(number, failures);
+  }
+  void hurry() override { joint_.hurry(); }
 
   void stepped(double seconds, bool is_saving) noexcept override {
     try {
@@ -115,6 +127,7 @@ class all_copies final : public level_copies {
   }
 
   std::shared_ptr<level_list> all_;
+  joint_copy joint_;
   std::vector<std::shared_ptr<level_copier>> copiers_;
   // For the training thread:
   schedule::level_schedule schedule_;

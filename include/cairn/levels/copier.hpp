@@ -20,6 +20,7 @@
 #include "cairn/core/error.hpp"
 #include "cairn/event.hpp"
 #include "cairn/levels/copy.hpp"
+#include "cairn/levels/joint_copy.hpp"
 #include "cairn/levels/level_list.hpp"
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
@@ -36,8 +37,9 @@ namespace cairn::inline v0_1::detail {
 class level_copier {
  public:
   /// Copies to place `number` of `all`. The arguments outlive the copier.
-  level_copier(level_list& all, std::size_t number, const checkpointer_options& options, observer on_event)
-      : all_(all), number_(number), options_(options), on_event_(std::move(on_event)) {
+  level_copier(level_list& all, std::size_t number, joint_copy& joint, const checkpointer_options& options,
+               observer on_event)
+      : all_(all), number_(number), joint_(joint), options_(options), on_event_(std::move(on_event)) {
     stats_.place = place().location();
     removes_.prune_at(all_, number_, [this] {
       auto name = copying();
@@ -289,6 +291,18 @@ class level_copier {
       }
     }
   }
+  /// On the disks of several hosts each rank copies its shard.
+  [[nodiscard]] shared_work ask_others(const std::string& name) {
+    if (!joint_.is_needed()) return {};
+    return [this, name](const std::string& attempt) {
+      bool is_urgent = false;
+      {
+        const mutex_lock lock(mutex_);
+        is_urgent = copying_->number <= wanted_;
+      }
+      joint_.ask({0, number_, name, attempt, is_urgent}, [this] { limiter_.check(); });
+    };
+  }
   std::uint64_t copy_chain(const std::string& name) {
     auto& from = all_.place(0);
     std::atomic<std::uint64_t> bytes{0};
@@ -298,7 +312,7 @@ class level_copier {
     all_.set_names(number_, std::move(names));
     for (; !missing.empty(); missing.pop_back()) {
       removes_.forget(missing.back());
-      copy_checkpoint(from, missing.back(), place(), copied);
+      copy_checkpoint(from, missing.back(), place(), copied, ask_others(missing.back()));
       all_.published(number_, missing.back());
     }
     std::ignore = removes_.prune();
@@ -308,6 +322,7 @@ class level_copier {
 
   level_list& all_;
   std::size_t number_;
+  joint_copy& joint_;
   const checkpointer_options& options_;
   observer on_event_;
   checkpoint_list removes_{place(), options_, on_event_};  // for the thread of the copier

@@ -63,14 +63,21 @@ inline void copy_shard(const stores::publication& from, const index_shard& liste
   });
 }
 
+/// Has other ranks copy their shards into the attempt that has begun, while each has but one. Empty: this process has
+/// all.
+using shared_work = std::function<void(const std::string& attempt)>;
+
 /// Publishes the checkpoint `name` in `to`, with the files of its newest publication in `from`. errc::corrupt: that is
 /// damaged, and nothing is published. errc::not_found: it has been removed.
-inline void copy_checkpoint(const any_store& from, std::string_view name, any_store& to, const copied_bytes& copied) {
+inline void copy_checkpoint(const any_store& from, std::string_view name, any_store& to, const copied_bytes& copied,
+                            const shared_work& others = {}) {
   with_newest(from, name, [&](const auto& there) {
     const auto text = read_index_text(*there);
     const auto index = parse_index(text, sentence({there->location(), "/", index_file}), index_part::metadata);
     const auto made = to.begin(name);
-    for (const auto& shard : index.shards) copy_shard(*there, shard, *made, copied);
+    const auto own = std::span(index.shards).first(others ? 1 : index.shards.size());
+    for (const auto& shard : own) copy_shard(*there, shard, *made, copied);
+    if (others) others(made->attempt());
     page_buffer aligned;
     const auto bytes = aligned.first(text.size());
     std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin());

@@ -49,7 +49,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
     const mutex_lock lock(mutex_);
     return began_;
   }
-  [[nodiscard]] std::unique_ptr<level_copies> start(const checkpointer_options& options,
+  [[nodiscard]] std::unique_ptr<level_copies> start(const checkpointer_options& options, unsigned rank, unsigned ranks,
                                                     std::function<void(const event&)> on_event) override;
 
   /// The sum of the leases: `lock` waits for each place in turn.
@@ -175,6 +175,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
                              ", gets no copies: every and max_bytes_per_second "
                              "are for the others"});
       if (place.levels()) fail(errc::invalid, {"a place of levels is itself of several places"});
+      if (place.hosts() && i > 0) fail(errc::invalid, {"each_host has to be the first place"});
       if (!seen.insert(place.location()).second) fail(errc::invalid, {place.location(), " is given twice"});
     }
     if (levels_.size() < 2) fail(errc::invalid, {"levels has ", levels_.size(), " places: it needs two or more"});

@@ -12,9 +12,9 @@ namespace cairn::inline v0_1 {
 
 namespace detail {
 
-std::unique_ptr<level_copies> level_list::start(const checkpointer_options& options,
+std::unique_ptr<level_copies> level_list::start(const checkpointer_options& options, unsigned rank, unsigned ranks,
                                                 std::function<void(const event&)> on_event) {
-  return std::make_unique<all_copies>(shared_from_this(), options, on_event);
+  return std::make_unique<all_copies>(shared_from_this(), options, rank, ranks, on_event);
 }
 
 void level_list::remove(const std::string& name) {
@@ -59,5 +59,6 @@ std::shared_ptr<const stores::publication> levels::open(std::string_view name) c
 }
 void levels::remove(std::string_view name) { self_->remove(std::string(name)); }
 std::shared_ptr<detail::level_set> levels::level_set_of_places() const { return self_; }
+std::shared_ptr<detail::host_set> levels::host_set_of_places() const { return self_->place(0).hosts(); }
 
 }  // namespace cairn::inline v0_1

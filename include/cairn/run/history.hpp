@@ -12,6 +12,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,7 @@
 #include "cairn/run/shares.hpp"
 #include "cairn/state/base.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/host_set.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/level_set.hpp"
 #include "cairn/store/naming.hpp"
@@ -51,10 +54,36 @@ class history {
         ranks_(ranks),
         on_event_(std::move(on_event)),
         levels_(store_.levels()),
+        hosts_(store_.hosts()),
         checkpoints_(store_, options_, on_event_) {
     if (!levels_) return;
-    if (ranks_.is_leader()) copies_ = levels_->start(options_, on_event_);
+    if (ranks_.is_leader() || hosts_) copies_ = levels_->start(options_, ranks_.rank(), ranks_.size(), on_event_);
     checkpoints_.prune_at(*levels_, 0, [this] { return copies_ ? copies_->copying() : std::set<std::string>(); });
+  }
+
+  /// In the first call of all ranks: finds out what the hosts have, where each rank saves to its own.
+  void meet() {
+    if (hosts_) slots_ = hosts_->meet(ranks_);
+  }
+  /// Null: all ranks save to one place.
+  [[nodiscard]] host_set* hosts() const noexcept { return hosts_.get(); }
+  /// At the leader: what all ranks keep, which is what `prune` does not remove.
+  [[nodiscard]] std::vector<std::string> plan_kept() {
+    std::set<std::string> going;
+    try {
+      for (const auto& each : checkpoints_.retention_plan()) going.insert(each.name);
+    } catch (const error&) {  // which `prune` reports
+    }
+    return hosts_->publications(going);
+  }
+  /// Removes everything else at this rank. What fails is an event; the next save tries it again.
+  void keep_only(const std::vector<std::string>& kept) noexcept {
+    try {
+      if (ranks_.is_leader()) std::ignore = checkpoints_.prune();
+      hosts_->keep_only(kept);
+    } catch (...) {
+      emit_failure({}, 0, "the checkpoints are not removed");
+    }
   }
 
   /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
@@ -79,7 +108,7 @@ class history {
   void prepare_for(save_job& job) {
     own_store();
     checkpoints_.make_way(job.info.step);
-    if (levels_) job.info.notes[std::string(run_began)] = {levels_->began()};
+    if (levels_ || hosts_) job.info.notes[std::string(run_began)] = {levels_ ? levels_->began() : hosts_->began()};
   }
   /// Has the published checkpoint copied to the other places. What fails here is an event.
   void copy_published(const std::string& name) noexcept {
@@ -87,14 +116,11 @@ class history {
     try {
       copies_->published(name);
     } catch (...) {
-      const auto cause = as_error(std::current_exception(), {"the copies to other places"});
-      try {
-        emit(failure_event(store_.location() + "/" + name, parse_checkpoint_name(name).value_or(0), cause));
-      } catch (...) {  // no memory
-      }
+      emit_failure(name, parse_checkpoint_name(name).value_or(0), "the copies to other places");
     }
   }
-  /// The copies to other places. Null without such places, and at all ranks but the leader. Any thread.
+  /// The copies to other places. Null without such places, and at all ranks but the leader that do not take part. Any
+  /// thread.
   [[nodiscard]] level_copies* copies() const noexcept { return copies_.get(); }
   /// The values that the next delta refers to.
   [[nodiscard]] delta_base& base() noexcept { return base_; }
@@ -111,6 +137,7 @@ class history {
   }
   /// A save is published, which took the seconds of its report. Returns the report.
   save_report saved(const save_job& job, save_report report) {
+    if (hosts_) hosts_->placed();
     checkpoints_.saved(job, report);
     this->report(event::kind::published, job, report.bytes, report.seconds);
     if (report.unmatched_rules.empty() || std::exchange(unmatched_reported_, true)) return report;
@@ -286,12 +313,21 @@ class history {
     });
   }
   void emit(const event& what) const { notify(on_event_, what); }
+  /// Reports what is being thrown, about a checkpoint, or about all.
+  void emit_failure(const std::string& name, std::uint64_t step, std::string_view where) const noexcept {
+    const auto cause = as_error(std::current_exception(), {where});
+    try {
+      emit(failure_event(name.empty() ? store_.location() : store_.location() + "/" + name, step, cause));
+    } catch (...) {  // no memory
+    }
+  }
   /// The next save is built on the restored checkpoint, or on none.
   void restored(const std::optional<load_report>& report) {
     base_.clear();
     checkpoints_.restored(report);
-    // The first place of several has the whole chain of each delta.
-    if (report && report->level == 0) base_.restored({report->name, report->id}, report->step, report->links);
+    // The first place of several has the whole chain of each delta; a host has not the shards of the others.
+    if (report && report->level == 0 && !hosts_)
+      base_.restored({report->name, report->id}, report->step, report->links);
   }
 
   any_store store_;
@@ -299,7 +335,8 @@ class history {
   team& ranks_;
   observer on_event_;
   std::shared_ptr<level_set> levels_;  // null: one place
-  stores::ownership ownership_;
+  std::shared_ptr<host_set> hosts_;    // null: all ranks save to one place
+  stores::ownership ownership_, slots_;
   checkpoint_list checkpoints_;
   delta_base base_;
   bool unmatched_reported_ = false;

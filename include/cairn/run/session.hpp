@@ -2,11 +2,14 @@
 // The implementation of a checkpointer: asks the policy, copies the state, and has it saved.
 //
 // session.ipp has what the trainer calls, session_save.ipp how a save is made, session_work.ipp its phases and those of
-// a merge, and how the ranks of a group go through them together. All of a save or merge is its `work`:
+// a merge, and how the ranks of a group go through them together, session_copies.ipp the copies to other places. All of
+// a save or merge is its `work`:
 //
 //   (none) --> copied --> writing --> prepared --> publishing --> (none), or the merge that is due: copied
 //                |           |           |             |
 //                +-----------+-----------+-------------+--> failed or cancelled: (none)
+//
+// Where each host has a place of its own, publishing --> placing --> placed --> tidying --> tidied --> (none).
 //
 // `start` begins it, `advance` goes on, `fail_work`, `drop_work` and `cancel_work` end it early, `end_work` at its end.
 //
@@ -15,6 +18,8 @@
 // - writing: the others join; each process encodes and writes its shards. Afterwards it has the `record` of them.
 // - prepared: they are written, and nothing can be seen of them. Each process finds that out when it votes.
 // - publishing: the leader unites the records of all, and publishes. Afterwards it has the `announcement`.
+// - placing: the others publish what they have written, with the index of the leader. Then the checkpoint is there.
+// - tidying: each rank removes what the leader does not keep.
 //
 // The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
 // the training thread of each process votes, and all start the next phase on the same verdict. A process without a
@@ -59,8 +64,26 @@ enum class save_phase : std::uint8_t {
   copied,    ///< the share of the rank is copied
   writing,   ///< the share is encoded and written in the background
   prepared,  ///< the share is written: a vote, and no phase of the work
-  publishing
+  publishing,
+  placing,  ///< the other ranks publish, too
+  placed,   ///< they have: a vote, and no phase of the work
+  tidying,  ///< what is not kept is removed
+  tidied    ///< a vote, and no phase of the work
 };
+
+/// The vote of a rank that is done with a phase.
+[[nodiscard]] inline save_phase end_of(save_phase phase) noexcept {
+  switch (phase) {
+    case save_phase::writing:
+      return save_phase::prepared;
+    case save_phase::placing:
+      return save_phase::placed;
+    case save_phase::tidying:
+      return save_phase::tidied;
+    default:
+      return phase;
+  }
+}
 
 /// In place of the hash of a copy: the rank copies its state if the others do, or its copy has failed.
 inline constexpr std::uint64_t will_copy = 1;
@@ -71,11 +94,12 @@ struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
   /// agreement_hash of the save that this rank has copied in this call; 0: it has copied none; or `will_copy`.
   std::uint64_t copied = 0;
-  std::uint64_t phase = 0;       ///< save_phase
-  std::uint64_t has_failed = 0;  ///< its part of the running save
-  std::uint64_t has_thrown = 0;  ///< something else in this call
-  std::uint64_t leaving = 0;     ///< by an exception: the number of ranks less its own
-  std::uint64_t signal = 0;      ///< that asks to stop, or `time_limit`; 0: none
+  std::uint64_t phase = 0;          ///< save_phase
+  std::uint64_t has_failed = 0;     ///< its part of the running save
+  std::uint64_t has_thrown = 0;     ///< something else in this call
+  std::uint64_t copied_shards = 0;  ///< level_copies::done
+  std::uint64_t leaving = 0;        ///< by an exception: the number of ranks less its own
+  std::uint64_t signal = 0;         ///< that asks to stop, or `time_limit`; 0: none
   /// Then: until the state must be saved.
   std::uint64_t milliseconds_left = std::numeric_limits<std::uint64_t>::max();
 
@@ -86,6 +110,7 @@ struct vote {
   std::uint64_t begun = 0;       ///< bytes of the text that the others need to join the checkpoint; 0: not begun yet
   std::uint64_t announced = 0;  ///< bytes of the text by which the others learn of the checkpoint; 0: not published yet
   std::uint64_t cancels = 0;    ///< the running save is to end
+  std::uint64_t asks = 0;       ///< bytes of level_copies::request
 };
 
 /// What all ranks know after a call: the largest and the least of each number over all votes.
@@ -153,8 +178,9 @@ struct work {
     if (!is_done || failure) return true;
     if (!job && !merged_source) return false;
     if (phase == save_phase::copied) return announcement.empty();
-    if (phase == save_phase::writing) return attempt && shards.empty();
-    return phase == save_phase::publishing && (announcement.empty() || (made && !attempt));
+    if (phase == save_phase::writing || phase == save_phase::placing) return attempt && shards.empty();
+    if (phase == save_phase::tidying) return is_published && !attempt;
+    return phase == save_phase::publishing && (announcement.empty() || made);
   }
 };
 
@@ -242,6 +268,7 @@ class session {
   void make_attempt(work& current);
   void write(work& current);
   void publish(work& current, std::span<const std::string> records);
+  void complete(work& current);
   void note_published(work& current);
   void count_save(work& save);
   void finish_alone(work& current);
@@ -252,8 +279,6 @@ class session {
   void drop_work(const error& cause);
   void cancel_work(const std::string& why);
   void end_work() noexcept;
-  [[nodiscard]] bool complete_copies(double seconds);
-  void complete_copies_before(double seconds, std::uint64_t step);
   void wait_for_background() noexcept;
   void report_hang() noexcept;
 
@@ -269,10 +294,18 @@ class session {
   void act_before_stop(const verdict& last);
   void obey(const verdict& last);
   void advance(const verdict& last);
+  void continue_published(work& current);
+  void place(work& current);
+  void tidy(work& current);
   void fail_together(const verdict& last);
   void learn();
   [[noreturn]] void refuse_differences();
   void end_rounds() noexcept;
+
+  // The copies to other places (session_copies.ipp).
+  [[nodiscard]] bool complete_copies(double seconds);
+  void complete_copies_before(double seconds, std::uint64_t step);
+  void pass_requests(const verdict& last);
 
   owner_process owner_;
   checkpointer_options options_;
@@ -292,6 +325,8 @@ class session {
   history history_;
   std::unique_ptr<work> work_;  // null: none is under way
   bool is_replacing_ = false;   // the running save has replaced another one
+  std::string request_;         // of the newest vote, see pass_requests
+  std::uint64_t answered_ = 0;  // the last request that all ranks are done with
   // The votes.
   bool has_met_ = false;               // the ranks have compared their options
   std::string call_;                   // whose round is under way, or was the last one

@@ -74,7 +74,7 @@ inline void check_options(const checkpointer_options& options, bool copies) {
 inline std::string common_options(const any_store& store, const checkpointer_options& options) {
   const auto number = [](auto value) { return std::to_string(static_cast<int>(value)); };
   const auto count = [](const auto& value) { return value ? std::to_string(*value) : "none"; };
-  std::string places = store.location();
+  std::string places = common_location(store);
   if (const auto levels = store.levels())
     for (std::size_t i = 1; i < levels->size(); ++i) places += " and " + levels->place(i).location();
   std::string text = "place " + places + ", asynchronous " + number(options.asynchronous) + ", on_busy " +
@@ -109,6 +109,8 @@ session::session(any_store store, checkpointer_options options, std::optional<an
   if (!ranks_.is_alone() && options_.rank_timeout <= this->store().lease())
     fail(errc::invalid, {"rank_timeout is not above the lease of ", this->store().location(),
                          ", for which the others wait where the owner of the place has died"});
+  if (history_.hosts() && options_.chain.merge)
+    fail(errc::invalid, {"chain.merge is given: on the disks of the hosts no rank has all shards"});
   if (!ranks_.is_alone() && options_.shards != 0)
     fail(errc::invalid, {"shards is ", options_.shards, ": in a group each rank writes one shard"});
   if (!ranks_.is_alone() && options_.max_staging_bytes)
@@ -119,7 +121,8 @@ session::~session() {
   end_rounds();
   if (options_.on_destruction == when_destroyed::cancel) limiter_.cancel();
   wait_for_background();
-  if (auto* const copies = history_.copies(); copies && options_.on_destruction == when_destroyed::finish)
+  if (auto* const copies = history_.copies();
+      copies && !(history_.hosts() && !ranks_.is_alone()) && options_.on_destruction == when_destroyed::finish)
     static_cast<void>(copies->finish(infinite()));
 }
 
@@ -131,15 +134,16 @@ void session::meet() {
   end_round();
   ranks_.require_same("the options", common_options(store(), options_));
   shares_.set_weights(ranks_.all_gather(options_.rank_weight));
+  history_.meet();
   has_met_ = true;
 }
 
 void session::wait() {
   enter("wait");
   if (store().levels()) {
-    constexpr double longest = 1;  // see complete_copies
-    while (!ranks_.from_leader([&] { return history_.copies()->finish(longest); })) {
-    }
+    const double longest = history_.hosts() ? 0.02 : 1;  // see complete_copies
+    while (!ranks_.from_leader([&] { return history_.copies()->finish(longest); }))
+      if (history_.hosts()) run_rounds("wait");
   }
   if (const auto failure = std::exchange(kept_failure_, std::nullopt)) throw error(*failure);
 }
@@ -202,6 +206,10 @@ std::uint64_t session::remove_after(std::uint64_t step) {
   const policy_driver::pause removing(policy_);
   enter("remove_after(" + std::to_string(step) + ")");
   const auto removed = ranks_.from_leader([&] { return history_.remove_after(step); });
+  if (auto* const hosts = history_.hosts()) {
+    const auto kept = ranks_.from_leader([&] { return hosts->publications({}); });
+    ranks_.all([&] { hosts->keep_only(kept); });
+  }
   continue_at(step);
   return removed;
 }

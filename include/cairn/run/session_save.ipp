@@ -195,7 +195,7 @@ std::shared_ptr<save_result> session::save_now(std::unique_ptr<work> save, const
 // The work that runs when a new save is due.
 
 bool session::can_replace() const {
-  return options_.on_busy == when_busy::replace && work_->phase != save_phase::publishing;
+  return options_.on_busy == when_busy::replace && work_->phase < save_phase::publishing;
 }
 
 /// Whether a save or merge runs that the new save neither waits for nor replaces. The same at all ranks, as the phase

@@ -120,9 +120,15 @@ void session::publish(work& current, std::span<const std::string> records) {
   current.attempt->unite(records);
   if (!current.is_merge()) history_.check_replicas(*current.job, current.state_source->samples());
   current.made = current.attempt->publish();
-  note_published(current);
   current.announcement = ranks_.is_alone() ? "1" : to_json(*current.made);  // "1": any text that is not empty
+  if (!history_.hosts() || ranks_.is_alone()) complete(current);
+}
+
+/// At the leader: the checkpoint is published.
+void session::complete(work& current) {
+  note_published(current);
   if (!current.is_merge()) history_.copy_published(current.job->name);
+  if (history_.hosts()) return history_.keep_only(history_.plan_kept());
   std::ignore = history_.checkpoints().prune();
 }
 
@@ -192,7 +198,7 @@ void session::fail_work(work& current, const error& cause) noexcept {
   try {
     if (current.is_published) {
       current.attempt.reset();
-      history_.merge_failed(cause);
+      if (!history_.hosts()) history_.merge_failed(cause);
     } else {
       if (current.attempt) history_.checkpoints().note_failed_save(*current.job);  // it may have been published
       current.attempt.reset();
@@ -246,34 +252,6 @@ void session::end_work() noexcept {
   end_handle(*ended);
 }
 
-/// Waits until all places of the checkpoints have the newest one, for at most `seconds`. Returns whether they have it.
-bool session::complete_copies(double seconds) {
-  if (!store().levels()) return true;
-  constexpr double longest = 1;  // no rank waits for the others for longer
-  const stopwatch waited;
-  while (true) {
-    const double left = ranks_.from_leader([&] { return std::max(seconds - waited.seconds(), 0.0); });
-    if (ranks_.from_leader([&] { return history_.copies()->complete(std::min(left, longest)); })) return true;
-    if (left == 0) return false;
-  }
-}
-
-/// The same, after a signal: tries again until the time is over, and then reports that.
-void session::complete_copies_before(double seconds, std::uint64_t step) {
-  const stopwatch waited;
-  while (true) {
-    try {
-      if (complete_copies(ranks_.from_leader([&] { return std::max(seconds - waited.seconds(), 0.0); }))) return;
-      break;
-    } catch (...) {  // an event has reported it
-      if (ranks_.is_broken()) throw;
-      if (ranks_.from_leader([&] { return waited.seconds() >= seconds; })) break;
-    }
-  }
-  if (ranks_.is_leader())
-    record_.emit(history_.about(event::kind::failed, step, "not all places have this checkpoint in time"));
-}
-
 /// Waits for the background thread, and reports a hang.
 void session::wait_for_background() noexcept {
   constexpr std::chrono::duration<double> least(0.001), most(1);
@@ -299,8 +277,13 @@ void session::report_hang() noexcept {
 void session::begin_round(const std::string& call, vote mine) {
   learn();
   if (!ranks_.is_alone()) {
-    const auto what = call + " of " + store().location();  // a group may have several checkpointers
+    const auto what = call + " of " + common_location(store());  // a group may have several checkpointers
     mine.call = checksum(std::as_bytes(std::span(what)));
+  }
+  if (const auto* const copies = history_.hosts() ? history_.copies() : nullptr) {
+    request_ = copies->request();
+    mine.asks = request_.size();
+    mine.copied_shards = copies->done();
   }
   mine.has_thrown = own_failure_.has_value();
   mine.pauses = ranks_.is_leader() && !policy_.may_save();
@@ -316,7 +299,7 @@ void session::begin_round(const std::string& call, vote mine) {
     mine.has_failed = current.has_failed();
     auto reached = current.phase;
     if (is_done && !current.failure && !needs_no_votes()) {
-      if (reached == save_phase::writing) reached = save_phase::prepared;
+      reached = end_of(reached);
       mine.begun = current.begun.size();
       mine.announced = current.announcement.size();
     }
@@ -388,8 +371,9 @@ void session::obey(const verdict& last) {
   if (!last.is_same_call()) {
     drop_work({errc::mismatch, "the ranks differ in the call"});
     ranks_.require_same("the call", call_);
-    ranks_.require_same("the checkpointer of the call", store().location());
+    ranks_.require_same("the checkpointer of the call", common_location(store()));
   }
+  pass_requests(last);
   if (last.most.has_failed != 0 || last.most.has_thrown != 0) return fail_together(last);
   if (last.most.copied != 0 && last.most.saves_copy == 0) {
     if (own_vote_.copied > will_copy) drop_work({errc::cancelled, "rank 0 makes no save"});
@@ -417,7 +401,7 @@ void session::obey(const verdict& last) {
 /// Starts the next phase of the work, which all ranks have reached.
 void session::advance(const verdict& last) {
   auto& current = *work_;
-  if (last.most.cancels != 0 && current.phase != save_phase::publishing)
+  if (last.most.cancels != 0 && current.phase < save_phase::publishing)
     return cancel_work("cancelled for a newer save or the end of the run");
   if (needs_no_votes()) {
     if (!current.is_done) return;
@@ -440,22 +424,51 @@ void session::advance(const verdict& last) {
   } else if (last.most.announced != 0) {
     background_.wait();
     const auto text = ranks_.broadcast(current.announcement, 0, last.most.announced);
-    if (!ranks_.is_leader()) {
-      current.made = from_json<published_checkpoint>(text, "what rank 0 has published");
-      note_published(current);
-    }
-    if (current.is_merge()) return end_work();
-    if (!ranks_.is_alone()) shares_.saved(*current.job, std::move(current.made->stored));
-    count_save(current);
-    if (current.is_sync)
-      current.result->published(current.report);
-    else
-      learn();
-    limiter_.begin(options_.max_bytes_per_second);
-    current.is_sync = false;  // the trainer does not wait for a merge
-    if (!begin_merge(current)) return end_work();
-    start();
+    if (!ranks_.is_leader()) current.made = from_json<published_checkpoint>(text, "what rank 0 has published");
+    if (history_.hosts() && !ranks_.is_alone()) return place(current);
+    if (!ranks_.is_leader()) note_published(current);
+    continue_published(current);
+  } else if (last.slowest() == save_phase::placed) {
+    tidy(current);
+  } else if (last.slowest() == save_phase::tidied) {
+    background_.wait();
+    continue_published(current);
   }
+}
+
+/// The leader has published: the others do so, too, where each host has a place of its own.
+void session::place(work& current) {
+  current.announcement.clear();
+  current.phase = save_phase::placing;
+  start_phase([this](work& written) {
+    if (!ranks_.is_leader()) written.attempt->place(written.made->index);
+  });
+}
+
+/// All ranks have published: each removes what the leader does not keep.
+void session::tidy(work& current) {
+  background_.wait();
+  note_published(current);
+  current.is_published = true;
+  if (ranks_.is_leader()) history_.copy_published(current.job->name);
+  const auto kept = ranks_.from_leader([&] { return history_.plan_kept(); });
+  current.phase = save_phase::tidying;
+  start_phase([this, kept](work& /*published*/) { history_.keep_only(kept); });
+}
+
+/// The checkpoint is published, and all ranks know it: ends the work, or begins the merge that is due.
+void session::continue_published(work& current) {
+  if (current.is_merge()) return end_work();
+  if (!ranks_.is_alone()) shares_.saved(*current.job, std::move(current.made->stored));
+  count_save(current);
+  if (current.is_sync)
+    current.result->published(current.report);
+  else
+    learn();
+  limiter_.begin(options_.max_bytes_per_second);
+  current.is_sync = false;  // the trainer does not wait for a merge
+  if (!begin_merge(current)) return end_work();
+  start();
 }
 
 /// Throws the error of the lowest failed rank, at all ranks, where the options say so; or all keep it, and try again.
@@ -535,7 +548,7 @@ void session::end_rounds() noexcept {
       const bool cancels = options_.on_destruction == when_destroyed::cancel;
       may_merge_ = !cancels;
       if (has_verdict()) end_round();
-      if (work_ && !(cancels && work_->phase != save_phase::publishing)) run_rounds("the end");
+      if (work_ && !(cancels && work_->phase < save_phase::publishing)) run_rounds("the end");
     }
     drop_work({errc::cancelled, "cancelled for the end of the run"});
   } catch (...) {

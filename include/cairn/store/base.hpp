@@ -153,8 +153,9 @@ struct event;
 struct level_stats;
 struct restart;
 namespace detail {
+class host_set;
 class level_set;
-}
+}  // namespace detail
 
 /// Any store, chosen at run time. Copies share the store.
 class any_store {
@@ -175,6 +176,8 @@ class any_store {
   [[nodiscard]] std::chrono::milliseconds lease() const { return self_->lease(); }
   /// Of cairn::levels; null of other stores.
   [[nodiscard]] std::shared_ptr<detail::level_set> levels() const { return self_->levels(); }
+  /// Of cairn::each_host; null of other stores.
+  [[nodiscard]] std::shared_ptr<detail::host_set> hosts() const { return self_->hosts(); }
   [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name);
   /// See joinable_store; errc::unsupported for a store that is none.
   [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
@@ -189,6 +192,7 @@ class any_store {
     virtual stores::ownership lock() = 0;
     virtual std::chrono::milliseconds lease() const = 0;
     virtual std::shared_ptr<detail::level_set> levels() const = 0;
+    virtual std::shared_ptr<detail::host_set> hosts() const = 0;
     virtual std::unique_ptr<stores::transaction> begin(std::string_view) = 0;
     virtual std::unique_ptr<stores::transaction> join(std::string_view, std::string_view) = 0;
     virtual std::vector<std::string> list() const = 0;
@@ -211,6 +215,12 @@ class any_store {
     std::shared_ptr<detail::level_set> levels() const override {
       if constexpr (requires { held.level_set_of_places(); })
         return held.level_set_of_places();
+      else
+        return nullptr;
+    }
+    std::shared_ptr<detail::host_set> hosts() const override {
+      if constexpr (requires { held.host_set_of_places(); })
+        return held.host_set_of_places();
       else
         return nullptr;
     }

@@ -20,7 +20,7 @@ namespace cairn::inline v0_1::detail {
 /// The key in the notes of a checkpoint of several places: when the run began that saved it. See level_set::began.
 inline constexpr std::string_view run_began = "run_began";
 
-/// The copies of one run to all places but the first. Destroyed, it cancels them. Thread-safe.
+/// The copies of one run to all places but the first, which rank 0 makes. Destroyed, it cancels them. Thread-safe.
 class level_copies {
  public:
   virtual ~level_copies() = default;
@@ -42,6 +42,14 @@ class level_copies {
   virtual void restarted(const restart& how, const policy_memory& notes) noexcept = 0;
   /// Adds what a checkpoint keeps.
   virtual void remember(policy_memory& notes) const noexcept = 0;
+
+  // For the training thread of each rank, where each host has a first place of its own: see levels/joint_copy.hpp.
+  [[nodiscard]] virtual std::string request() const { return {}; }
+  virtual void requested(const std::string& /*text*/) {}
+  [[nodiscard]] virtual std::uint64_t done() const { return 0; }
+  [[nodiscard]] virtual std::string failure() const { return {}; }
+  virtual void answered(std::uint64_t /*number*/, const std::vector<std::string>& /*failures*/) {}
+  virtual void hurry() {}
 };
 
 /// Several places, the nearest first. Thread-safe.
@@ -58,9 +66,10 @@ class level_set {
   virtual void remove_abandoned() = 0;
   /// When the run began that has the lock, in seconds since 1970: later than that of all checkpoints there.
   [[nodiscard]] virtual double began() const = 0;
-  /// The copies of the run that has the lock. `options` and the set outlive them. These types are of options.hpp,
-  /// report.hpp and event.hpp.
-  [[nodiscard]] virtual std::unique_ptr<level_copies> start(const checkpointer_options& options,
+  /// The copies of the run that has the lock, at that rank. `options` and the set outlive them. These types are of
+  /// options.hpp, report.hpp and event.hpp.
+  [[nodiscard]] virtual std::unique_ptr<level_copies> start(const checkpointer_options& options, unsigned rank,
+                                                            unsigned ranks,
                                                             std::function<void(const event&)> on_event) = 0;
   /// How many checkpoints are kept at a place, if it has a rule of its own.
   [[nodiscard]] virtual std::optional<std::size_t> keep_last(std::size_t place) const = 0;

@@ -67,6 +67,7 @@ struct checkpoint_spec {
 struct written_checkpoint {
   std::uint64_t bytes = 0;  ///< of all files
   std::uint64_t id = 0;     ///< see checkpoint_id
+  std::string index{};      ///< its text
 };
 
 /// A shard that is being written.
@@ -189,7 +190,7 @@ class checkpoint_writer {
     return transaction_->attempt();
   }
 
-  /// Joins the checkpoint that another writer has begun. Then only `add` and `record` may be called.
+  /// Joins the checkpoint that another writer has begun. Then only `add`, `record` and `place` may be called.
   void join(std::string_view attempt) { transaction_ = store_.join(name_, attempt); }
 
   /// Writes the next shards; the memory of their pieces is no longer used afterwards. `later_bytes` is an estimate of
@@ -270,9 +271,13 @@ class checkpoint_writer {
     list_leaves();
     const auto text = write_index(index_);
     if (lists_others_) static_cast<void>(parse_index(text, sentence({store_.location(), "/", name_, "/", index_file})));
-    write_text(transaction_->create(index_file, text.size()), text);
+    place(text);
+    return {bytes_ + text.size(), checkpoint_id(index_), text};
+  }
+  /// Publishes with this index. Where each writer publishes what it has written, those that have joined do so, too.
+  void place(std::string_view index) {
+    write_text(transaction_->create(index_file, index.size()), index);
     transaction_->publish();
-    return {bytes_ + text.size(), checkpoint_id(index_)};
   }
 
   /// Bytes of the shards that have been added.

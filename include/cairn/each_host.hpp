@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Checkpoints on the disks of the hosts of a group of ranks, none of which sees those of another host.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cairn/core/config.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/directory.hpp"
+
+namespace cairn::inline v0_1 {
+
+namespace detail {
+class host_set;
+class host_slots;
+}  // namespace detail
+
+struct each_host_options {
+  /// What tells hosts apart; empty: the boot id of the kernel. Ranks with the same text use the same directory.
+  std::string host{};
+  stores::directory_options directory{};  ///< how each rank writes and locks its own
+};
+
+/// A store for a checkpointer of a group: each rank saves its share below `root` of its own host, in `slot-00` and so
+/// on, and no rank reads or writes what is on another host. A restore takes the newest checkpoint of which the hosts
+/// have all shards, and sends each host those that it lacks, over the group; the number and the order of ranks and
+/// hosts may have changed. A checkpoint of which shards are on no host is errc::corrupt. Without a group it is that of
+/// one rank.
+class each_host {
+ public:
+  explicit each_host(std::string root, each_host_options options = {});
+
+  // The functions of a store, after the first call of a checkpointer, such as `restore`; errc::invalid before.
+  [[nodiscard]] std::string location() const;             ///< `root`
+  [[nodiscard]] stores::ownership lock();                 ///< that of the checkpointer
+  [[nodiscard]] std::chrono::milliseconds lease() const;  ///< of a directory
+  [[nodiscard]] std::unique_ptr<stores::transaction> begin(std::string_view name);
+  [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
+  [[nodiscard]] std::vector<std::string> list() const;
+  [[nodiscard]] std::shared_ptr<const stores::publication> open(std::string_view name) const;
+  void remove(std::string_view name);
+
+ private:
+  friend class any_store;
+  [[nodiscard]] std::shared_ptr<detail::host_set> host_set_of_places() const;
+
+  std::shared_ptr<detail::host_slots> self_;
+};
+
+}  // namespace cairn::inline v0_1

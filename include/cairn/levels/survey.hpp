@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// What the hosts of a group have of each checkpoint, and which checkpoints that makes: functions without any I/O.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "cairn/core/checksum.hpp"
+#include "cairn/core/error.hpp"
+#include "cairn/store/naming.hpp"
+#include "cairn/system/json.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// The directory of a publication, the same at all ranks: "step-000000120.0123456789abcdef".
+[[nodiscard]] inline std::string publication_of(std::string_view name, std::string_view attempt) {
+  return sentence({name, ".", attempt});
+}
+
+/// The checkpoint whose publication has that directory; nothing for other names.
+[[nodiscard]] inline std::optional<std::string> checkpoint_of(std::string_view directory) {
+  const auto dot = directory.rfind('.');
+  if (dot == directory.npos || !parse_hex(directory.substr(dot + 1))) return std::nullopt;
+  return std::string(directory.substr(0, dot));
+}
+
+/// What a host has of a publication.
+struct host_part {
+  std::string publication;
+  double began = 0;                     ///< when the run began that made it; 0: it does not say
+  std::uint64_t count = 0;              ///< of all its shards
+  std::vector<std::uint64_t> shards{};  ///< the numbers of those that are here
+};
+
+struct host_report {
+  std::vector<host_part> parts{};
+  std::vector<std::string> published{};  ///< publications that all ranks had made, when a save ended here last
+};
+
+template <class Io>
+void describe(Io& io, described<Io, host_part>& part) {
+  io.object([&] {
+    io.field("publication", part.publication);
+    io.field("began", part.began);
+    io.field("count", part.count);
+    io.field("shards", part.shards);
+  });
+  constexpr std::uint64_t most = 100'000;  // the digits of shard_file
+  io.require(part.count <= most && std::ranges::all_of(part.shards, [&](auto each) { return each < part.count; }),
+             "has a shard that the checkpoint does not have");
+}
+
+template <class Io>
+void describe(Io& io, described<Io, host_report>& report) {
+  io.object([&] {
+    io.optional("parts", report.parts);
+    io.optional("published", report.published);
+  });
+}
+
+/// A checkpoint on the hosts, which are numbered.
+struct spread_checkpoint {
+  std::string publication;
+  double began = 0;
+  std::set<unsigned> hosts{};                // that have its index
+  std::vector<std::set<unsigned>> shards{};  // the hosts that have each of them
+
+  /// The lowest shard that is on no host.
+  [[nodiscard]] std::optional<std::size_t> missing() const {
+    const auto at = std::ranges::find_if(shards, [](const auto& each) { return each.empty(); });
+    return at == shards.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - shards.begin()));
+  }
+};
+
+/// Removes what is left of runs from which another one has continued: each checkpoint with the step of one of a run
+/// that began later, or a later step. So hosts that come back do not bring an abandoned history back.
+inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
+  std::vector<std::pair<std::uint64_t, std::string>> by_step;
+  for (const auto& [name, each] : all)
+    if (const auto step = parse_checkpoint_name(name)) by_step.emplace_back(*step, name);
+  std::ranges::sort(by_step);
+  double latest = 0;
+  for (const auto& [step, name] : by_step) {
+    const auto at = all.find(name);
+    latest = std::max(latest, at->second.began);
+    if (at->second.began < latest) all.erase(at);
+  }
+}
+
+/// The checkpoints, by name, from what each host has: those that are whole, and those that all ranks had published, of
+/// which shards are missing now. What only some ranks had published when they were ended is none.
+[[nodiscard]] inline std::map<std::string, spread_checkpoint> list_checkpoints(std::span<const host_report> reports) {
+  std::map<std::string, spread_checkpoint> found;  // by publication
+  std::set<std::string_view> published;
+  for (unsigned host = 0; host < reports.size(); ++host) {
+    published.insert(reports[host].published.begin(), reports[host].published.end());
+    for (const auto& part : reports[host].parts) {
+      auto& made = found[part.publication];
+      made.publication = part.publication;
+      made.began = part.began;
+      made.hosts.insert(host);
+      made.shards.resize(std::max<std::size_t>(made.shards.size(), part.count));
+      for (const auto shard : part.shards) made.shards[shard].insert(host);
+    }
+  }
+  // Of one that is published again, the newer publication, which no rank may know yet to be complete.
+  const auto rank = [&](const spread_checkpoint& each) {
+    return std::tuple(!each.missing(), !published.contains(each.publication), each.began);
+  };
+  std::map<std::string, spread_checkpoint> all;
+  for (auto& [directory, each] : found) {
+    const auto name = checkpoint_of(directory);
+    if (!name || (each.missing() && !published.contains(directory))) continue;
+    const auto [at, is_new] = all.try_emplace(*name);
+    if (is_new || rank(at->second) < rank(each)) at->second = std::move(each);
+  }
+  drop_abandoned(all);
+  return all;
+}
+
+}  // namespace cairn::inline v0_1::detail

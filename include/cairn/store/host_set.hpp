@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// What a store on the disks of several hosts (cairn::each_host) gives to a checkpointer: what its ranks do together.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cairn/store/base.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+class team;
+
+/// The disks of the hosts of a group. Each rank publishes the shards that it writes, with the index of all: the
+/// checkpoint is there when all ranks have done so. The functions of the store change what this rank has, and those
+/// that take a team are called by all ranks.
+class host_set {
+ public:
+  virtual ~host_set() = default;
+  /// Locks what this rank has until the result is destroyed, and finds out which checkpoints the hosts have.
+  [[nodiscard]] virtual stores::ownership meet(team& ranks) = 0;
+  /// Copies to each host what it lacks of the checkpoint and of all that this is built on. errc::corrupt: a shard is on
+  /// no host.
+  virtual void bring(const std::string& name, team& ranks) = 0;
+  /// All ranks have published the checkpoint that `begin`, or `join`, has begun last.
+  virtual void placed() = 0;
+  /// The publications of all checkpoints but those `without`.
+  [[nodiscard]] virtual std::vector<std::string> publications(const std::set<std::string>& without) const = 0;
+  /// Removes what this rank has of other publications: all ranks keep the same.
+  virtual void keep_only(const std::vector<std::string>& publications) = 0;
+  /// See level_set::began.
+  [[nodiscard]] virtual double began() const = 0;
+};
+
+/// The place of a store as all ranks name it, though each host may have a path of its own.
+[[nodiscard]] inline std::string common_location(const any_store& store) {
+  return store.hosts() ? "the disks of the hosts" : store.location();
+}
+
+}  // namespace cairn::inline v0_1::detail

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// A group that saves to the disks of its hosts, and copies from there to a place that all see, is killed at points all
+// over its system calls: what it had published is there, and the next group goes on from it.
+#include <iostream>
+
+#include "catch.hpp"
+#include "durability/scenarios.hpp"
+#include "durability/tracer.hpp"
+#include "levels/cluster.hpp"
+
+using tests::cluster, tests::ranks, tests::state, tests::state_at, tests::steps;
+
+namespace {
+
+struct testimony {
+  std::atomic<std::uint64_t> published{0}, copied{0};
+};
+
+const ranks on{0, 1, 1};
+
+/// Restores the newest checkpoint, and saves the next three steps: the last one twice.
+void train(const cluster& at) {
+  const auto thrown = at.run(on, [](cairn::checkpointer& run, unsigned rank) {
+    state now;
+    const auto report = run.restore(now);
+    const auto first = report ? report->step + 1 : 1;
+    for (std::uint64_t step = first; step < first + 3; ++step)
+      static_cast<void>(run.step(state_at(step, rank, on.size(), on.size()), {.step = step}));
+    run.save(state_at(first + 2, rank, on.size(), on.size()), {.step = first + 2});
+  });
+  for (const auto& each : thrown)
+    if (!each.empty()) throw std::runtime_error(each);
+}
+
+/// What is wrong with what a killed group has left; empty: nothing.
+std::string after_the_kill(const cluster& at, const testimony& told, bool loses_host) {
+  const auto least = std::max<std::uint64_t>(2, loses_host ? told.copied : told.published);
+  if (loses_host)
+    for (unsigned number = 0; number < 4; ++number) std::filesystem::remove_all(at.slot(1, number));
+  const auto restored = at.restored(on, on.size());
+  if (restored < least) return "step " + std::to_string(restored) + " is restored, of " + std::to_string(least);
+  train(at);
+  for (unsigned host = 0; host < 2; ++host)
+    for (const auto& slot : std::filesystem::directory_iterator(at.root(host))) {
+      if (!slot.is_directory()) continue;
+      for (const auto& entry : std::filesystem::directory_iterator(slot))
+        if (!cairn::stores::detail::hidden_checkpoint(entry.path().filename().string()).empty())
+          return entry.path().string() + " is left";
+      const auto most = at.has_far ? 3U : 2U;  // one that was being copied stays until the next save
+      if (cluster::steps_in(slot.path()).size() > most) return slot.path().string() + " has too many";
+    }
+  const auto newest = at.restored({1, 0}, on.size());
+  return newest == restored + 3 ? "" : "the next saves are not restored";
+}
+
+}  // namespace
+
+TEST_CASE("killed while ranks save to their hosts and copy from there") {
+  const bool has_far = GENERATE(false, true);
+  const std::uint64_t points = durability::is_long() ? 1000 : 24;
+  std::uint64_t kills = 0, calls = 0;
+  for (std::uint64_t point = 0; point <= points; ++point) {
+    const tracer::shared<testimony> told;
+    cluster at{};
+    at.has_far = has_far;
+    at.options.keep_last = 2;
+    at.options.rank_timeout = std::chrono::seconds(200);
+    at.save(on, {1, 2});
+    at.options.on_event = [&](const cairn::event& what) {
+      auto& newest = what.what == cairn::event::kind::promoted ? told->copied : told->published;
+      if (what.what == cairn::event::kind::promoted || what.what == cairn::event::kind::published)
+        newest = std::max<std::uint64_t>(newest, what.step);
+    };
+    const auto at_call = calls == 0 ? 0 : 1 + (point * calls + durability::begin_of("hosts") % 100) / points;
+    const auto plan = calls == 0 ? tracer::plan{} : tracer::plan{tracer::plan::kind::kill, at_call};
+    const auto result = tracer::run(plan, [&] {
+      tracer::begin();
+      train(at);
+      tracer::end();
+    });
+    at.options.on_event = nullptr;
+    if (calls == 0) calls = result.calls.size();
+    kills += result.was_killed() ? 1 : 0;
+    INFO("killed at call " << at_call << " of about " << calls << ", " << tracer::name_of(result.at));
+    CHECK((result.was_killed() || result.has_ended_well()));
+    CHECK(after_the_kill(at, *told, has_far && point % 2 == 1) == "");
+  }
+  CHECK(kills > points / 3);
+  std::cout << "hosts: " << kills << " kills" << std::endl;
+}

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+#include "cairn/each_host.hpp"
+
+#include <csignal>
+#include <filesystem>
+
+#include "cairn/encode/lc.hpp"
+#include "cairn/levels.hpp"
+#include "cairn/load.hpp"
+#include "cairn/merge.hpp"
+#include "catch.hpp"
+#include "levels/cluster.hpp"
+
+using kind = cairn::event::kind;
+using tests::cluster, tests::ranks, tests::state, tests::state_at, tests::steps, tests::trained;
+namespace fs = std::filesystem;
+
+TEST_CASE("each rank saves to its own host, in the background or not, and the newest is restored") {
+  for (const bool in_background : {false, true}) {
+    INFO(in_background);
+    const cluster at;
+    at.save({0, 1, 1, 0}, {1, 2, 3}, in_background);
+    for (const auto& [host, number, shard] : {std::tuple(0U, 0U, 0), {0, 1, 3}, {1, 0, 1}, {1, 1, 2}}) {
+      const auto found = cluster::publications(at.slot(host, number));
+      CHECK(found.size() == 3);
+      const auto file = "shard-0000" + std::to_string(shard) + "-of-00004.safetensors";
+      CHECK(sample::names_in(found.at(3)) == std::vector<std::string>{"index.json", file});
+    }
+    CHECK(at.restored({0, 1, 1, 0}, 4) == 3);
+  }
+}
+
+TEST_CASE("other numbers and orders of ranks and hosts restore the same state") {
+  cluster at;
+  at.options.codecs = {{"*", cairn::codecs::lossless{}}};
+  at.save({0, 0, 1, 2}, {7});
+  auto on = GENERATE(ranks{0, 1, 2}, ranks{2, 1, 0}, ranks{1, 2, 0, 0}, ranks{0, 1, 2, 2, 2, 2}, ranks{3, 2, 1, 0},
+                     ranks{0, 1, 2, 3, 4, 4});
+  CHECK(at.restored(on, 4) == 7);
+  CHECK(at.restored({2, 0, 1}, 4) == 7);  // again, from what has been copied, too
+  at.save(on, {8});
+  CHECK(at.restored(on, on.size()) == 8);
+}
+
+TEST_CASE("a host that has been copied to restores what others have lost") {
+  const cluster at;
+  at.save({0, 1}, {4});
+  CHECK(at.restored({0, 1}, 2) == 4);
+  fs::remove_all(at.root(0));
+  CHECK(at.restored({1}, 2) == 4);
+  CHECK(at.restored({0, 1}, 2) == 4);
+}
+
+TEST_CASE("a checkpoint of which a host is lost is refused, and stays") {
+  const cluster at;
+  at.save({0, 1, 1}, {1, 2});
+  fs::rename(at.root(1), at.scratch.path("away"));
+  for (const auto& on : {ranks{0}, ranks{0, 1, 1}, ranks{0, 2}}) {
+    const auto thrown = at.run(on, [](cairn::checkpointer& run, unsigned) {
+      state now;
+      static_cast<void>(run.restore(now));
+    });
+    for (const auto& each : thrown) {
+      CHECK_THAT(each, ContainsSubstring("none of the 2 checkpoints"));
+      CHECK_THAT(each, ContainsSubstring("step-000000002: shard-00001-of-00003.safetensors is on no host"));
+    }
+  }
+  fs::remove_all(at.root(1));
+  fs::rename(at.scratch.path("away"), at.root(1));
+  CHECK(at.restored({0, 1, 1}, 3) == 2);
+}
+
+TEST_CASE("retention removes the same checkpoints at all hosts") {
+  cluster at;
+  at.options.keep_last = 2;
+  at.save({0, 1, 1}, {1, 2, 3, 4, 5});
+  for (const auto& slot : {at.slot(0, 0), at.slot(1, 0), at.slot(1, 1)}) CHECK(cluster::steps_in(slot) == steps{4, 5});
+  CHECK(at.restored({1, 0}, 3) == 5);  // copies the shards
+  at.save({1, 0}, {6, 7});
+  for (const auto& slot : {at.slot(0, 0), at.slot(1, 0)}) CHECK(cluster::steps_in(slot) == steps{6, 7});
+  for (const auto& slot : {at.slot(0, 1), at.slot(1, 1), at.slot(1, 2)}) CHECK(cluster::steps_in(slot).empty());
+}
+
+TEST_CASE("remove_after removes at all hosts") {
+  const cluster at;
+  at.save({0, 1}, {1, 2, 3});
+  CHECK(common(at.run({0, 1}, [](cairn::checkpointer& run, unsigned rank) {
+          const auto removed = run.remove_after(1);
+          require(removed == 2, "another number");
+          require(run.steps() == steps{1}, "other steps");
+          run.save(state_at(2, rank, 2, 2), {.step = 2});
+        })) == "");
+  for (const auto& slot : {at.slot(0, 0), at.slot(1, 0)}) CHECK(cluster::steps_in(slot) == steps{1, 2});
+}
+
+TEST_CASE("what only some ranks had published when they were killed is no checkpoint") {
+  const cluster at;
+  at.save({0, 1, 2}, {1, 2});
+  const auto published = sample::slurp(at.root(0) + "/published");
+  at.save({0, 1, 2}, {3});
+  // As if all had been killed before host 1 published step 3.
+  for (unsigned host = 0; host < 3; ++host) sample::spill(at.root(host) + "/published", published);
+  fs::remove_all(cluster::publications(at.slot(1, 0)).at(3));
+  CHECK(at.restored({0, 1, 2}, 3) == 2);
+  at.save({0, 1, 2}, {4});
+  for (unsigned host = 0; host < 3; ++host) CHECK(cluster::steps_in(at.slot(host, 0)) == steps{1, 2, 4});
+}
+
+TEST_CASE("a damaged list of publications hides no loss") {
+  const cluster at;
+  at.save({0, 1}, {1});
+  for (unsigned host = 0; host < 2; ++host) sample::spill(at.root(host) + "/published", "{\"x");
+  fs::remove_all(at.slot(1, 0));
+  const auto thrown = at.run({0, 1}, [](cairn::checkpointer& run, unsigned) {
+    state now;
+    static_cast<void>(run.restore(now));
+  });
+  for (const auto& each : thrown) CHECK_THAT(each, ContainsSubstring("is on no host"));
+}
+
+TEST_CASE("killed in its first save, a run begins anew") {
+  const cluster at;
+  at.save({0, 1}, {1});
+  for (unsigned host = 0; host < 2; ++host) fs::remove(at.root(host) + "/published");
+  fs::remove_all(at.slot(1, 0));
+  CHECK(at.restored({0, 1}, 2) == 0);
+}
+
+TEST_CASE("a step that is saved again is there at any time") {
+  cluster at;
+  at.options.keep_last = 1;
+  at.save({0, 1}, {1});
+  const auto before = cluster::publications(at.slot(0, 0)).at(1);
+  for (unsigned host = 0; host < 2; ++host)
+    fs::copy(at.root(host), at.scratch.path("before") + std::to_string(host), fs::copy_options::recursive);
+  at.save({0, 1}, {1});
+  CHECK(cluster::publications(at.slot(0, 0)).at(1) != before);
+  // As if all had been killed before host 1 published it again.
+  fs::copy(at.scratch.path("before0"), at.root(0), fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  fs::remove_all(at.root(1));
+  fs::rename(at.scratch.path("before1"), at.root(1));
+  CHECK(at.restored({0, 1}, 2) == 1);
+  at.save({0, 1}, {2});
+  for (unsigned host = 0; host < 2; ++host) CHECK(cluster::steps_in(at.slot(host, 0)) == steps{2});
+}
+
+TEST_CASE("where a rank cannot publish, the save fails at all, and the next one succeeds") {
+  for (const bool in_background : {false, true}) {
+    cluster at;
+    at.options.on_event = [&](const cairn::event& what) {  // of the leader: all have written
+      if (what.what == kind::written && what.step == 2) fs::rename(at.slot(1, 0), at.scratch.path("away"));
+    };
+    const auto thrown = at.run({0, 1, 2}, [&](cairn::checkpointer& run, unsigned rank) {
+      const auto save = [&](std::uint64_t step) { save_at(run, state_at(step, rank, 3, 3), step, in_background); };
+      save(1);
+      try {
+        save(2);
+      } catch (const cairn::error& cause) {
+        require(cause.code() == cairn::errc::io, cause.what());
+        if (rank == 1) fs::rename(at.scratch.path("away"), at.slot(1, 0));
+        save(3);
+        require(run.steps() == steps{1, 3}, "other steps");
+        return;
+      }
+      require(false, "nothing is thrown");
+    });
+    CHECK(common(thrown) == "");
+    CHECK(at.restored({0, 1, 2}, 3) == 3);
+    for (unsigned host = 0; host < 3; ++host) CHECK(cluster::steps_in(at.slot(host, 0)) == steps{1, 3});
+  }
+}
+
+TEST_CASE("a damaged shard is passed over at all ranks, wherever it is read") {
+  const cluster at;
+  at.save({0, 1}, {1, 2});
+  const auto file = cluster::publications(at.slot(1, 0)).at(2) + "/shard-00001-of-00002.safetensors";
+  auto bytes = sample::slurp(file);
+  bytes[bytes.size() - 3] ^= 1;
+  sample::spill(file, bytes);
+  CHECK(at.restored({0, 1}, 2) == 1);
+  fs::resize_file(file, bytes.size() / 2);
+  CHECK(at.restored({1, 0}, 2) == 1);
+}
+
+TEST_CASE("a delta and what it is built on are copied together") {
+  cluster at;
+  at.options.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}};
+  at.options.chain.anchor_every = std::nullopt;
+  at.save({0, 1, 1}, {1, 2, 3});
+  CHECK(at.restored({2, 1, 0}, 3) == 3);
+  CHECK(cluster::steps_in(at.slot(2, 1)) == steps{1, 2, 3});
+}
+
+TEST_CASE("a host that comes back does not bring an abandoned history back") {
+  cluster at;
+  at.options.on_older_step = cairn::when_older::replace;
+  at.save({0}, {1, 2, 3});
+  fs::copy(at.root(0), at.scratch.path("h1"), fs::copy_options::recursive);
+  CHECK(common(at.run({0}, [](cairn::checkpointer& run, unsigned) {
+          state now;
+          require(run.restore(now, {.step = 1}).has_value(), "nothing is restored");
+          run.save(state_at(2, 0, 1, 1), {.step = 2});
+        })) == "");
+  CHECK(at.restored({1}, 1) == 3);
+  CHECK(at.restored({1, 0}, 1) == 2);
+}
+
+TEST_CASE("one process is a group of one") {
+  const cluster at;
+  cairn::checkpointer run(cairn::each_host(at.root(0)), cairn::checkpointer_options{.keep_last = 2});
+  for (std::uint64_t step = 1; step <= 4; ++step) run.save(trained(step), {.step = step});
+  CHECK(run.steps() == steps{3, 4});
+  tests::trainer now;
+  CHECK(run.restore(now).value().step == 4);
+  CHECK(now == trained(4));
+}
+
+TEST_CASE("what cannot be done on the disks of hosts is refused") {
+  const sample::scratch scratch;
+  const cairn::each_host where(scratch.path("a"));
+  auto options = quick();
+  CHECK_THROWS_WITH(cairn::checkpointer(where, options).steps(), ContainsSubstring("whose first call finds out"));
+  CHECK_THROWS_WITH(cairn::any_store(where).begin("a"), ContainsSubstring("whose first call finds out"));
+  CHECK_THROWS_WITH(cairn::any_store(where).lock(), ContainsSubstring("whose first call finds out"));
+  CHECK_THROWS_WITH(cairn::each_host(""), ContainsSubstring("is empty"));
+  CHECK_THROWS_WITH(cairn::each_host("s3://bucket/a"), ContainsSubstring("is an address"));
+  CHECK_THROWS_WITH((cairn::levels{scratch.path("b"), where}), ContainsSubstring("has to be the first place"));
+  options.chain.merge = cairn::merging{.every = 2, .to_whole = true};
+  CHECK_THROWS_WITH(cairn::checkpointer(where, options), ContainsSubstring("chain.merge is given"));
+}
+
+TEST_CASE("two hosts that see one directory are told so") {
+  const cluster at;
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer run(cairn::each_host(at.root(0), {.host = std::to_string(group.rank())}), at.options, group);
+    run.save(trained(1), {.step = 1});
+  });
+  CHECK_THAT(common(thrown), ContainsSubstring("slot-00") && ContainsSubstring("each_host"));
+}
+
+TEST_CASE("a second job on the same hosts is refused while the first one runs") {
+  const cluster at;
+  cairn::checkpointer first(cairn::each_host(at.root(0), {.host = "0"}), at.options);
+  first.save(trained(1), {.step = 1});
+  for (const auto& each : at.run({0, 1}, [](cairn::checkpointer& run, unsigned) { run.save(trained(2), {.step = 2}); }))
+    CHECK_THAT(each, ContainsSubstring("slot-00"));
+}
+
+TEST_CASE("copies of all ranks make whole checkpoints at the next place") {
+  const bool in_background = GENERATE(false, true);
+  cluster at;
+  at.has_far = true;
+  at.options.rank_timeout = std::chrono::seconds(200);
+  at.options.keep_last = 2;
+  at.save({0, 1, 1}, {1, 2, 3}, in_background);
+  CHECK(cluster::steps_in(at.slot(1, 1)) == steps{2, 3});
+  tests::trainer alone;
+  cairn::load_options common_alone;
+  common_alone.filter = [](std::string_view path) { return path.starts_with("common"); };
+  struct {
+    tests::trainer common;
+  } now;
+  CHECK(cairn::load(at.far(), now, common_alone).step == 3);
+  CHECK(now.common == trained(3, 3000));
+  for (const auto& on : {ranks{0, 1, 1}, ranks{2, 3}}) {
+    for (unsigned host = 0; host < 4; ++host) fs::remove_all(at.root(host));
+    CHECK(at.restored(on, 3) == 3);
+  }
+  at.save({1, 0}, {4});
+  CHECK(at.restored({0, 1}, 2) == 4);
+}
+
+TEST_CASE("a restore takes the newest of the disks of the hosts and the next place") {
+  cluster at;
+  at.has_far = true;
+  at.how.every = std::chrono::hours(1);
+  at.options.rank_timeout = std::chrono::seconds(200);
+  CHECK(common(at.run({0, 1, 2}, [](cairn::checkpointer& run, unsigned rank) {
+          run.save(state_at(1, rank, 3, 3), {.step = 1});
+          for (std::uint64_t step = 2; step <= 3; ++step) {
+            static_cast<void>(run.step(state_at(step, rank, 3, 3), {.step = step}));
+            run.wait();
+          }
+        })) == "");
+  CHECK(at.restored({0, 1, 2}, 3) == 3);
+  fs::remove_all(at.root(1));
+  for (unsigned host = 0; host < 3; host += 2) fs::remove_all(at.slot(host, 1));  // what the restore has brought
+  CHECK(at.restored({0, 1, 2}, 3) == 1);
+  CHECK(common(at.run({0, 1, 2}, [](cairn::checkpointer& run, unsigned rank) {
+          state now;
+          require(run.restore(now).value().level == 1, "another level");
+          run.save(state_at(2, rank, 3, 3), {.step = 2});
+        })) == "");
+  CHECK(at.restored({2, 0, 1}, 3) == 2);
+}
+
+TEST_CASE("a copy that fails at a rank fails the save at all, and the next one is made") {
+  cluster at;
+  at.has_far = true;
+  at.options.rank_timeout = std::chrono::seconds(200);
+  const auto shard = [&] { return cluster::publications(at.slot(1, 0)).at(1) + "/shard-00001-of-00002.safetensors"; };
+  at.options.on_event = [&](const cairn::event& what) {
+    if (what.what == kind::published && what.step == 1 && fs::exists(shard()))
+      fs::rename(shard(), at.scratch.path("away"));
+  };
+  const auto thrown = at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+    try {
+      run.save(state_at(1, rank, 2, 2), {.step = 1});
+      require(false, "nothing is thrown");
+    } catch (const cairn::error& cause) {
+      require(std::string_view(cause.what()).find("rank 1: /") != std::string_view::npos, cause.what());
+    }
+    require(run.steps() == steps{1}, "other steps");
+    run.save(state_at(2, rank, 2, 2), {.step = 2});
+  });
+  CHECK(common(thrown) == "");
+  CHECK(cairn::stores::directory(at.far()).list() == std::vector<std::string>{"step-000000002"});
+}
+
+TEST_CASE("after a signal a step waits for the copies of all ranks") {
+  cluster at;
+  at.options.preempt = {SIGUSR2};
+  at.has_far = true;
+  at.how.max_bytes_per_second = 1;  // which then does not hold
+  at.options.rank_timeout = std::chrono::seconds(200);
+  CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+          for (std::uint64_t step = 1; step <= 3; ++step) {
+            if (step == 3 && rank == 1) raise(SIGUSR2);
+            const auto outcome = run.step(state_at(step, rank, 2, 2), {.step = step});
+            if (outcome.stop) return;
+          }
+          require(run.step(state_at(4, rank, 2, 2), {.step = 4}).stop, "no stop");
+        })) == "");
+  CHECK(cairn::stores::directory(at.far()).list().size() == 1);
+  for (const unsigned host : {0U, 1U}) fs::remove_all(at.root(host));
+  CHECK(at.restored({0, 1}, 2) >= 3);
+}
