@@ -22,6 +22,9 @@ class host_slots;
 struct each_host_options {
   /// What tells hosts apart; empty: the boot id of the kernel. Ranks with the same text use the same directory.
   std::string host{};
+  /// Each rank also sends its share to a rank on another host, for when its own is lost. Needs a group whose ranks can
+  /// send messages; on one host nothing is sent, and the event `unmatched` says so.
+  bool partner = false;
   stores::directory_options directory{};  ///< how each rank writes and locks its own
 };
 
@@ -29,7 +32,7 @@ struct each_host_options {
 /// on, and no rank reads or writes what is on another host. A restore takes the newest checkpoint of which the hosts
 /// have all shards, and sends each host those that it lacks, over the group; the number and the order of ranks and
 /// hosts may have changed. A checkpoint of which shards are on no host is errc::corrupt. Without a group it is that of
-/// one rank.
+/// one rank. With `partner`, all checkpoints survive the loss of any one host, and of several without both of a pair.
 class each_host {
  public:
   explicit each_host(std::string root, each_host_options options = {});

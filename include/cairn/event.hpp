@@ -39,11 +39,15 @@ struct event {
     stopping,          ///< a signal or the time limit, named by `message`, asks the trainer to stop within `seconds`
     hanging,           ///< the save or merge in the background has made no progress for `seconds`
     differing,  ///< ranks hold different values of a replicated array: `message` has paths and ranks (replica_check)
-    promoted,   ///< a checkpoint was copied to another place of cairn::levels: `bytes` of files, in `seconds`
+    /// A checkpoint was copied to another place of cairn::levels: `bytes` of files, in `seconds`. With
+    /// each_host_options::partner at each rank, when it has sent its shards and received others.
+    promoted,
     /// Once per copy, only with level_options::every: the next copy to that place is due before this one has ended.
     lagging,
     not_finite,  ///< the loss of a step is NaN or infinite; again only after a finite one, or a restore: `message`
-    unmatched    ///< once: a codec rule matches no leaf, or no checkpoint has the metric of `keep_best`: `message`
+    /// Once: a codec rule matches no leaf, no checkpoint has the metric of `keep_best`, or no host can be a partner
+    /// (each_host_options): `message`.
+    unmatched
   };
 
   kind what{};  ///< the kind of this event

@@ -57,7 +57,18 @@ void use_collectives() {
         rank == root ? std::as_bytes(std::span(said)) : std::span<const std::byte>(), said.size(), root);
     const char own[] = {static_cast<char>('a' + rank), '.'};
     const auto gathered = group.start_gather(std::as_bytes(std::span(own)), root);
-    wait_for(gathered);  // all three are in flight
+    const auto next = (rank + 1) % size, before = (rank + size - 1) % size;
+    const std::string sent(1 + round * 1000, static_cast<char>('a' + rank));
+    const auto received = group.start_receive(sent.size(), before), again = group.start_receive(2, before);
+    const auto sending = group.start_send(std::as_bytes(std::span(sent)), next);
+    const auto sending_again = group.start_send(std::as_bytes(std::span(own)), next);
+    wait_for(again);  // all are in flight
+    wait_for(received);
+    wait_for(sending);
+    wait_for(sending_again);
+    require(text_of(received) == std::string(sent.size(), static_cast<char>('a' + before)), "another message");
+    require(text_of(again) == std::string({static_cast<char>('a' + before), '.'}), "another second message");
+    wait_for(gathered);
     wait_for(broadcast);
     wait_for(largest);
     const std::uint64_t wanted[] = {size - 1, size, ~std::uint64_t{0}, round};

@@ -59,6 +59,27 @@ TEST_CASE("operations may overlap, and complete in any order of calls") {
   CHECK(text_of(first) == "abc");
 }
 
+TEST_CASE("between two ranks the n-th receipt gets the n-th message") {
+  auto ranks = threads::make(3);
+  const auto late = ranks[2].start_receive(3, 0), from_1 = ranks[2].start_receive(1, 1);
+  CHECK_FALSE(late->test());
+  CHECK(ranks[0].start_send(bytes_of("abc"), 2)->test());
+  CHECK(ranks[0].start_send(bytes_of("de"), 2)->test());
+  CHECK(ranks[1].start_send(bytes_of("x"), 2)->test());
+  const auto second = ranks[2].start_receive(2, 0), other_size = ranks[1].start_receive(5, 0);
+  CHECK(second->test());  // in any order of calls
+  CHECK(text_of(second) == "de");
+  CHECK(late->test());
+  CHECK(text_of(late) == "abc");
+  CHECK(from_1->test());
+  CHECK(text_of(from_1) == "x");
+  static_cast<void>(ranks[0].start_send(bytes_of("four"), 1));
+  CHECK_THROWS_AS(other_size->test(), cairn::error);
+  const auto never = ranks[1].start_receive(1, 0);
+  ranks.erase(ranks.begin());
+  CHECK_THROWS_WITH(never->test(), "cairn: rank 0 has ended");
+}
+
 TEST_CASE("ranks that start different operations all get an error") {
   auto ranks = threads::make(2);
   const std::uint64_t number[] = {1};

@@ -46,13 +46,14 @@ struct cluster {
   sample::scratch scratch{};
   cairn::checkpointer_options options = quick();
 
+  bool has_partners = false;
   bool has_far = false;  // a directory that all hosts see
   cairn::level_options how{.every = std::chrono::seconds(0)};
 
   cluster() { options.when = cairn::policies::every_steps{1}; }
   [[nodiscard]] std::string far() const { return scratch.path("far"); }
   [[nodiscard]] cairn::any_store store(unsigned host) const {
-    cairn::each_host near(root(host), {.host = std::to_string(host)});
+    cairn::each_host near(root(host), {.host = std::to_string(host), .partner = has_partners});
     if (!has_far) return near;
     return cairn::levels{std::move(near), cairn::level(far(), how)};
   }

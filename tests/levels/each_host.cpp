@@ -335,3 +335,120 @@ TEST_CASE("after a signal a step waits for the copies of all ranks") {
   for (const unsigned host : {0U, 1U}) fs::remove_all(at.root(host));
   CHECK(at.restored({0, 1}, 2) >= 3);
 }
+
+TEST_CASE("with partners, each loss of hosts without both of a pair is survived") {
+  const auto [on, hosts] =
+      GENERATE(std::pair(ranks{0, 1}, 2U), std::pair(ranks{0, 1, 1, 2, 2, 2}, 3U), std::pair(ranks{3, 2, 1, 0, 0}, 4U));
+  const bool in_background = GENERATE(false, true);
+  const sample::scratch kept;
+  cluster at;
+  at.has_partners = true;
+  at.options.keep_last = 2;
+  at.save(on, {1, 2, 3}, in_background);
+  for (unsigned host = 0; host < hosts; ++host)
+    fs::copy(at.root(host), kept.path("h" + std::to_string(host)), fs::copy_options::recursive);
+  std::vector<unsigned> numbers;  // by host, as the group numbers them
+  for (const auto host : on)
+    if (std::ranges::count(numbers, host) == 0) numbers.push_back(host);
+  for (unsigned lost = 0; lost < 1U << hosts; ++lost) {
+    bool survives = true;
+    for (unsigned i = 0; i < hosts; ++i) {
+      fs::remove_all(at.root(i));
+      fs::copy(kept.path("h" + std::to_string(i)), at.root(i), fs::copy_options::recursive);
+      survives = survives && ((lost >> i & 1U) == 0 || (lost >> cairn::detail::partner_of(i, hosts) & 1U) == 0);
+    }
+    for (unsigned i = 0; i < hosts; ++i)
+      if ((lost >> i & 1U) != 0) fs::remove_all(at.root(numbers[i]));
+    INFO(lost);
+    const auto thrown = at.run(on, [&](cairn::checkpointer& run, unsigned rank) {
+      state now;
+      const auto report = run.restore(now);
+      require(report.has_value() && report->step == 3, "another step");
+      require(now == state_at(3, rank, on.size(), on.size()), "another state");
+    });
+    const bool is_empty = lost + 1 == 1U << hosts;
+    for (const auto& each : thrown)
+      if (survives)
+        CHECK(each == "");
+      else if (is_empty)
+        CHECK(each == "another step");
+      else
+        CHECK_THAT(each, ContainsSubstring("is on no host"));
+  }
+}
+
+TEST_CASE("retention holds for the copies at partners, too, and those who left them are found") {
+  cluster at;
+  at.has_partners = true;
+  at.options.keep_last = 2;
+  at.save({0, 0, 1}, {1, 2, 3});
+  for (const auto* slot : {"/partner-00", "/partner-01"}) CHECK(cluster::steps_in(at.root(0) + slot).size() <= 2);
+  CHECK(cluster::steps_in(at.root(0) + "/partner-00") == steps{2, 3});
+  CHECK(cluster::steps_in(at.root(1) + "/partner-00") == steps{2, 3});
+  at.has_partners = false;
+  fs::remove_all(at.slot(1, 0));
+  CHECK(at.restored({1, 0}, 3) == 3);
+  at.save({1, 0}, {4, 5});
+  for (unsigned host = 0; host < 2; ++host)
+    for (const auto& slot : fs::directory_iterator(at.root(host))) {
+      if (!slot.is_directory()) continue;
+      const auto there = cluster::steps_in(slot.path());
+      CHECK((there.empty() || there == steps{4, 5}));
+    }
+}
+
+TEST_CASE("a copy at a partner that fails is an event, and the save succeeds") {
+  cluster at;
+  at.has_partners = true;
+  std::atomic<unsigned> failed{0}, sent{0};
+  at.options.on_event = [&](const cairn::event& what) {
+    if (what.what == kind::published && what.step == 2 && fs::exists(at.root(1) + "/partner-00"))
+      fs::rename(at.root(1) + "/partner-00", at.scratch.path("away"));
+    if (what.what == kind::failed) ++failed;
+    if (what.what == kind::promoted) ++sent;
+  };
+  CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+          for (std::uint64_t step = 1; step <= 2; ++step) save_at(run, state_at(step, rank, 2, 2), step, rank == 9);
+        })) == "");
+  CHECK(failed >= 1);
+  CHECK(sent >= 2);
+  at.options.on_event = nullptr;
+  CHECK(at.restored({0, 1}, 2) == 2);
+}
+
+TEST_CASE("a job on one host has no partners, and is told so") {
+  cluster at;
+  at.has_partners = true;
+  std::atomic<unsigned> told{0};
+  at.options.on_event = [&](const cairn::event& what) {
+    if (what.what == kind::unmatched && what.message.find("all ranks are on one host") != what.message.npos) ++told;
+  };
+  at.save({0, 0}, {1, 2});
+  CHECK(told == 2);  // each rank
+  CHECK(at.restored({0, 1}, 2) == 2);
+  CHECK(told == 2);
+}
+
+TEST_CASE("a group that cannot send messages has no partners") {
+  struct silent_group {
+    cairn::groups::threads of;
+    [[nodiscard]] unsigned rank() const { return of.rank(); }
+    [[nodiscard]] unsigned size() const { return of.size(); }
+    cairn::groups::started start_max(std::span<const std::uint64_t> numbers) { return of.start_max(numbers); }
+    cairn::groups::started start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root) {
+      return of.start_broadcast(bytes, size, root);
+    }
+    cairn::groups::started start_gather(std::span<const std::byte> bytes, unsigned root) {
+      return of.start_gather(bytes, root);
+    }
+    std::vector<unsigned> roll_call(std::chrono::milliseconds limit) { return of.roll_call(limit); }
+  };
+  static_assert(cairn::group<silent_group> && !cairn::messaging_group<silent_group>);
+  cluster at;
+  at.has_partners = true;
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer run(at.store(group.rank()), at.options, silent_group{group});
+    run.save(trained(1), {.step = 1});
+  });
+  CHECK_THAT(common(thrown), ContainsSubstring("cannot send messages"));
+}

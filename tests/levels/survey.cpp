@@ -101,3 +101,31 @@ TEST_CASE("what a run has saved that another one has left behind is not listed")
   CHECK(steps_of({back, kept}).first == steps{10, 15, 20, 30});
   CHECK(steps_of({back}).first == steps{15, 40});
 }
+
+TEST_CASE("partners are other hosts, and of two lost hosts few are partners") {
+  using cairn::detail::partner_of;
+  for (unsigned hosts = 2; hosts <= 12; ++hosts) {
+    std::set<unsigned> senders;
+    for (unsigned host = 0; host < hosts; ++host) {
+      CHECK(partner_of(host, hosts) < hosts);
+      CHECK(partner_of(host, hosts) != host);
+      senders.insert(partner_of(host, hosts));
+    }
+    CHECK(senders.size() == hosts);  // each gets the copies of one
+  }
+  // The number of subsets of hosts whose loss leaves all shards.
+  const auto survived = [](unsigned hosts) {
+    unsigned count = 0;
+    for (unsigned lost = 0; lost < 1U << hosts; ++lost) {
+      bool is_whole = true;
+      for (unsigned host = 0; host < hosts; ++host)
+        is_whole = is_whole && ((lost >> host & 1U) == 0 || (lost >> partner_of(host, hosts) & 1U) == 0);
+      count += is_whole ? 1 : 0;
+    }
+    return count;
+  };
+  CHECK(survived(2) == 3);
+  CHECK(survived(3) == 4);
+  CHECK(survived(4) == 9);
+  CHECK(survived(5) == 12);
+}

@@ -153,12 +153,30 @@ class group {
 
   /// errc::invalid for more than 512 MiB of one rank.
   [[nodiscard]] groups::started start_gather(std::span<const std::byte> bytes, unsigned root) {
-    if (bytes.size() > detail::most_bytes) fail(errc::invalid, {"a rank gives ", bytes.size(), " bytes to gather"});
+    check_size(bytes.size());
     auto made = sending(bytes, rank_ == root ? bytes.size() * size_ : 0);
     const auto count = static_cast<int>(bytes.size());
     detail::check(MPI_Igather(made->send.data(), count, MPI_BYTE, made->receive.data(), count, MPI_BYTE,
                               static_cast<int>(root), on_->get(), &made->requests.emplace_back()),
                   "MPI_Igather");
+    return start(std::move(made));
+  }
+
+  /// errc::invalid for more than 512 MiB.
+  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to) {
+    check_size(bytes.size());
+    auto made = sending(bytes, 0);
+    detail::check(MPI_Isend(made->send.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to), 0,
+                            on_->get(), &made->requests.emplace_back()),
+                  "MPI_Isend");
+    return start(std::move(made));
+  }
+  [[nodiscard]] groups::started start_receive(std::size_t size, unsigned from) {
+    check_size(size);
+    auto made = sending({}, size);
+    detail::check(MPI_Irecv(made->receive.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(from), 0,
+                            on_->get(), &made->requests.emplace_back()),
+                  "MPI_Irecv");
     return start(std::move(made));
   }
 
@@ -195,6 +213,9 @@ class group {
   }
 
  private:
+  static void check_size(std::size_t bytes) {
+    if (bytes > detail::most_bytes) fail(errc::invalid, {"a rank gives ", bytes, " bytes in one call"});
+  }
   [[nodiscard]] std::unique_ptr<detail::transfer> sending(std::span<const std::byte> bytes,
                                                           std::size_t receives) const {
     auto made = std::make_unique<detail::transfer>();

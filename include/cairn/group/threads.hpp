@@ -30,6 +30,8 @@ class threads {
   [[nodiscard]] started start_max(std::span<const std::uint64_t> numbers);
   [[nodiscard]] started start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root);
   [[nodiscard]] started start_gather(std::span<const std::byte> bytes, unsigned root);
+  [[nodiscard]] started start_send(std::span<const std::byte> bytes, unsigned to);
+  [[nodiscard]] started start_receive(std::size_t size, unsigned from);
   /// The ranks that have started fewer operations than this one.
   [[nodiscard]] std::vector<unsigned> roll_call(std::chrono::milliseconds limit);
 

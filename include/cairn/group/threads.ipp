@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "cairn/group/threads.hpp"
@@ -64,6 +66,30 @@ class meeting {
     return false;
   }
 
+  /// Gives the next message from `from` to `to` its number.
+  std::uint64_t number(unsigned from, unsigned to, bool is_receipt) {
+    const cairn::detail::mutex_lock lock(mutex_);
+    return (is_receipt ? received_ : sent_)[{from, to}]++;
+  }
+  void send(unsigned from, unsigned to, std::span<const std::byte> bytes) {
+    const auto next = number(from, to, false);
+    const cairn::detail::mutex_lock lock(mutex_);
+    mail_[{from, to, next}].assign(bytes.begin(), bytes.end());
+  }
+  /// The message with that number, once it is there.
+  std::optional<std::vector<std::byte>> take(unsigned from, unsigned to, std::uint64_t number, std::size_t size) {
+    const cairn::detail::mutex_lock lock(mutex_);
+    const auto at = mail_.find({from, to, number});
+    if (at == mail_.end()) {
+      if (is_gone_[from]) fail(errc::lost_rank, {"rank ", from, " has ended"});
+      return std::nullopt;
+    }
+    auto bytes = std::move(at->second);
+    mail_.erase(at);
+    if (bytes.size() != size) fail(errc::mismatch, {"rank ", from, " has sent a message of another size"});
+    return bytes;
+  }
+
   void leave(unsigned rank) {
     const cairn::detail::mutex_lock lock(mutex_);
     is_gone_[rank] = true;
@@ -106,6 +132,10 @@ class meeting {
   std::map<std::uint64_t, std::shared_ptr<exchange>> pending_ CAIRN_GUARDED_BY(mutex_);
   std::vector<std::uint64_t> started_ CAIRN_GUARDED_BY(mutex_);  // operations, by rank
   std::vector<bool> is_gone_ CAIRN_GUARDED_BY(mutex_);
+  // By sender and receiver:
+  std::map<std::pair<unsigned, unsigned>, std::uint64_t> sent_ CAIRN_GUARDED_BY(mutex_), received_
+      CAIRN_GUARDED_BY(mutex_);
+  std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::vector<std::byte>> mail_ CAIRN_GUARDED_BY(mutex_);
 };
 
 struct membership {
@@ -137,6 +167,29 @@ class thread_operation final : public operation {
   std::shared_ptr<const exchange> made_;
 };
 
+/// A message, which is sent at once, or a receipt.
+class thread_message final : public operation {
+ public:
+  thread_message() = default;
+  thread_message(const membership& of, std::size_t size, unsigned from)
+      : at_(of.at), from_(from), to_(of.rank), size_(size), number_(at_->number(from, of.rank, true)) {}
+
+  bool test() override {
+    if (at_ && !bytes_) bytes_ = at_->take(from_, to_, number_, size_);
+    return !at_ || bytes_;
+  }
+  [[nodiscard]] std::span<const std::byte> result() const override {
+    return bytes_ ? std::span<const std::byte>(*bytes_) : std::span<const std::byte>();
+  }
+
+ private:
+  std::shared_ptr<meeting> at_;
+  unsigned from_ = 0, to_ = 0;
+  std::size_t size_ = 0;
+  std::uint64_t number_ = 0;
+  std::optional<std::vector<std::byte>> bytes_;
+};
+
 }  // namespace detail
 
 std::vector<threads> threads::make(unsigned size) {
@@ -163,6 +216,15 @@ started threads::start_broadcast(std::span<const std::byte> bytes, std::size_t s
 started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
   const detail::call what{detail::collective::gather, bytes.size(), root};
   return std::make_unique<detail::thread_operation>(*self_, what, bytes);
+}
+
+started threads::start_send(std::span<const std::byte> bytes, unsigned to) {
+  self_->at->send(self_->rank, to, bytes);
+  return std::make_unique<detail::thread_message>();
+}
+
+started threads::start_receive(std::size_t size, unsigned from) {
+  return std::make_unique<detail::thread_message>(*self_, size, from);
 }
 
 std::vector<unsigned> threads::roll_call(std::chrono::milliseconds /*limit*/) { return self_->at->behind(self_->rank); }

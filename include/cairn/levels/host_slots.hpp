@@ -3,6 +3,7 @@
 //
 //   ROOT/slot-00/step-000000120.0123456789abcdef/   index.json and the shards that the rank has written, or that a
 //   ROOT/slot-01/...                                restore has brought
+//   ROOT/partner-00/...                             shards of ranks of another host
 //   ROOT/published                                  the publications that all ranks have made, see host_report
 //
 // Slots are numbered within a host, so that ranks of another number and order find what is there. Those that no rank
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -27,6 +29,7 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/each_host.hpp"
 #include "cairn/group/team.hpp"
+#include "cairn/levels/exchange.hpp"
 #include "cairn/levels/survey.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/host_set.hpp"
@@ -106,7 +109,7 @@ class host_slots final : public host_set {
  public:
   host_slots(std::string root, each_host_options options)
       : root_(stores::directory(std::move(root)).location()), options_(std::move(options)) {
-    static_cast<void>(slot(0));  // checks the options
+    static_cast<void>(slot(name_of(0)));  // checks the options
   }
 
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
@@ -137,6 +140,11 @@ class host_slots final : public host_set {
     return held;
   }
 
+  [[nodiscard]] std::string warning() const override {
+    if (!options_.partner || hosts() > 1) return {};
+    return "all ranks are on one host: no copies are made at partners";
+  }
+
   void bring(const std::string& name, team& ranks) override {
     for (std::optional<std::string> next = name; next;) {
       auto found = known(*next);
@@ -157,6 +165,55 @@ class host_slots final : public host_set {
       });
       next = !parent.empty() && known(parent) ? std::optional(parent) : std::nullopt;
     }
+  }
+
+  [[nodiscard]] bool begin_sending(const std::string& index) override {
+    if (!options_.partner || hosts() < 2 || sending_is_off_) return false;
+    std::vector<outgoing_file> sends;
+    std::vector<incoming_file> receives;
+    const auto shards = parse_index(index, "the index of rank 0", index_part::metadata).shards;
+    const auto partner = [&](unsigned rank) {
+      return receiver_on(partner_of(host_of_[rank], hosts()), place_of_[rank]);
+    };
+    std::string publication;
+    {
+      const mutex_lock lock(mutex_);
+      publication = begun_;
+    }
+    sent_index_ = index;
+    attempt_sending([&] { received_ = locked()->slots[1].begin(publication); });
+    for (unsigned rank = 0; rank < host_of_.size(); ++rank) {
+      if (partner(rank) != rank_) continue;
+      receives.push_back({rank, shards.at(rank).bytes, nullptr});
+      attempt_sending([&] {
+        if (received_) receives.back().file = &received_->create(shards[rank].file, shards[rank].bytes);
+      });
+    }
+    sends.push_back({partner(rank_), shards.at(rank_).bytes, nullptr});
+    attempt_sending([&] { sends.back().file = open_file(*locked()->slots.front().open(publication), shards[rank_]); });
+    sending_ = std::make_unique<exchange>(std::move(sends), std::move(receives));
+    return true;
+  }
+  void send() override {
+    sending_->work();
+    auto failure = sending_failure_ ? sending_failure_ : sending_->failure();
+    if (!failure && received_) attempt_sending([&] { publish_received(sent_index_); });
+    if (!failure) failure = sending_failure_;
+    received_.reset();
+    sending_failure_.reset();
+    is_sent_ = true;
+    if (failure) throw error(*failure);
+  }
+  void pump(team& ranks) override {
+    if (!sending_) return;
+    if (is_sent_.exchange(false)) return sending_.reset();
+    sending_->pump(ranks);
+  }
+  [[nodiscard]] bool is_sending() const override { return sending_ != nullptr && !is_sent_; }
+  void cancel_sending() noexcept override {
+    if (!is_sending()) return;
+    sending_is_off_ = true;  // messages that are under way could be taken for those that follow
+    sending_->cancel();
   }
 
   void placed() override {
@@ -228,31 +285,45 @@ class host_slots final : public host_set {
   }
 
  private:
-  /// The slots of this rank, its own before those that no rank has, and their locks.
+  /// The slots of this rank, and their locks: its own, that for its partner, if there is one, and those that no rank
+  /// has.
   struct locked_slots {
     std::vector<stores::directory> slots{};
     std::vector<stores::ownership> locks{};
+    std::size_t own = 0;  // the number of those before the last ones
   };
 
-  static constexpr std::string_view slot_prefix = "slot-", published_file = "published";
+  static constexpr std::string_view slot_prefix = "slot-", partner_prefix = "partner-", published_file = "published";
 
-  [[nodiscard]] stores::directory slot(std::size_t number) const {
+  /// A directory of slots, by the name of the slot and its number.
+  struct named_slot {
+    std::string name;
+    std::size_t number = 0;
+    bool is_partner = false;
+  };
+
+  [[nodiscard]] static std::string name_of(std::size_t number, bool is_partner = false) {
     const auto digits = std::to_string(number);
-    return stores::directory(sentence({root_, "/", slot_prefix, digits.size() < 2 ? "0" : "", digits}),
-                             options_.directory);
+    return sentence({is_partner ? partner_prefix : slot_prefix, digits.size() < 2 ? "0" : "", digits});
   }
-  /// The number of slots on this host, up to the last.
-  [[nodiscard]] std::size_t count_slots() const {
+  [[nodiscard]] stores::directory slot(const std::string& name) const {
+    return stores::directory(root_ + "/" + name, options_.directory);
+  }
+  /// Those that are on this host.
+  [[nodiscard]] std::vector<named_slot> find_slots() const {
     const stores::detail::open_directory root{root_, posix::open_at(AT_FDCWD, root_, O_RDONLY | O_DIRECTORY)};
     if (!root.fd && errno != ENOENT) fail_io("open the directory", root_);
-    std::size_t count = 0;
-    for (const auto& entry : root.fd ? root.entries() : std::vector<std::string>()) {
-      std::size_t number = 0;
-      if (entry.starts_with(slot_prefix) && read_number(entry.substr(slot_prefix.size()), number) &&
-          number < most_slots)
-        count = std::max(count, number + 1);
-    }
-    return count;
+    std::vector<named_slot> found;
+    for (auto& entry : root.fd ? root.entries() : std::vector<std::string>())
+      for (const bool is_partner : {false, true}) {
+        const auto prefix = is_partner ? partner_prefix : slot_prefix;
+        std::size_t number = 0;
+        if (entry.starts_with(prefix) && read_number(entry.substr(prefix.size()), number) &&
+            entry == name_of(number, is_partner))
+          found.push_back({entry, number, is_partner});
+      }
+    std::ranges::sort(found, {}, &named_slot::name);
+    return found;
   }
   [[nodiscard]] bool is_first() const { return first_of_[host_] == rank_; }
   [[nodiscard]] std::shared_ptr<locked_slots> locked() const {
@@ -275,24 +346,40 @@ class host_slots final : public host_set {
     std::map<std::string, unsigned> numbers;
     first_of_.clear();
     host_of_.clear();
+    place_of_.clear();
     rank_ = ranks.rank();
-    ranks_on_host_ = 0;
     for (unsigned rank = 0; rank < names.size(); ++rank) {
       const auto [at, is_new] = numbers.try_emplace(names[rank], static_cast<unsigned>(first_of_.size()));
       if (is_new) first_of_.push_back(rank);
+      place_of_.push_back(ranks_on(at->second));
       host_of_.push_back(at->second);
     }
     host_ = host_of_[rank_];
-    for (unsigned rank = 0; rank < names.size(); ++rank) {
-      if (rank == rank_) own_number_ = ranks_on_host_;
-      ranks_on_host_ += host_of_[rank] == host_ ? 1 : 0;
-    }
+    ranks.require_same("each_host_options::partner", options_.partner ? "true" : "false");
+    if (options_.partner && hosts() > 1 && !ranks.can_send())
+      fail(errc::unsupported, {"each_host_options::partner: this group cannot send messages"});
+  }
+  [[nodiscard]] unsigned hosts() const { return static_cast<unsigned>(first_of_.size()); }
+  [[nodiscard]] std::size_t ranks_on(unsigned host) const {
+    return static_cast<std::size_t>(std::ranges::count(host_of_, host));
+  }
+  /// The rank on a host that rank number `place` of another host sends to.
+  [[nodiscard]] unsigned receiver_on(unsigned host, std::size_t place) const {
+    auto left = place % ranks_on(host);
+    unsigned rank = first_of_[host];
+    while (host_of_[rank] != host || left-- != 0) ++rank;
+    return rank;
   }
   [[nodiscard]] std::shared_ptr<locked_slots> lock_slots() {
     auto held = std::make_shared<locked_slots>();
-    held->slots.push_back(slot(own_number_));
-    for (auto number = ranks_on_host_, end = is_first() ? count_slots() : 0; number < end; ++number)
-      held->slots.push_back(slot(number));
+    const auto found = find_slots();
+    const auto own = place_of_[rank_];
+    held->slots.push_back(slot(name_of(own)));
+    if (options_.partner || std::ranges::count(found, name_of(own, true), &named_slot::name) != 0)
+      held->slots.push_back(slot(name_of(own, true)));
+    held->own = held->slots.size();
+    for (const auto& each : found)
+      if (is_first() && each.number >= ranks_on(host_)) held->slots.push_back(slot(each.name));
     for (auto& each : held->slots) {
       try {
         held->locks.push_back(each.lock());
@@ -307,9 +394,8 @@ class host_slots final : public host_set {
   /// At the first rank of a host: what is in all of its slots. What is damaged is not there.
   [[nodiscard]] host_report report() const {
     std::map<std::string, host_part> parts;
-    const auto count = count_slots();
-    for (std::size_t number = 0; number < count; ++number) {
-      const auto place = slot(number);
+    for (const auto& each : find_slots()) {
+      const auto place = slot(each.name);
       for (const auto& entry : place.list()) {
         if (!checkpoint_of(entry)) continue;
         try {
@@ -365,10 +451,9 @@ class host_slots final : public host_set {
   [[nodiscard]] std::shared_ptr<const stores::publication> open_publication(const std::string& name,
                                                                             const std::string& publication) const {
     std::vector<std::shared_ptr<const stores::publication>> parts;
-    const auto count = count_slots();
-    for (std::size_t number = 0; number < count; ++number) {
+    for (const auto& each : find_slots()) {
       try {
-        parts.push_back(slot(number).open(publication));
+        parts.push_back(slot(each.name).open(publication));
       } catch (const error& cause) {
         if (cause.code() != errc::not_found) throw;
       }
@@ -437,31 +522,52 @@ class host_slots final : public host_set {
   /// A slot that no rank has, and that has no part of the publication.
   [[nodiscard]] stores::directory free_slot(const std::string& publication) const {
     const auto held = locked();
-    for (std::size_t i = 1; i < held->slots.size(); ++i) {
+    for (std::size_t i = held->own; i < held->slots.size(); ++i) {
       const auto entries = held->slots[i].list();
       if (std::ranges::find(entries, publication) == entries.end()) return held->slots[i];
     }
-    auto made = slot(std::max(count_slots(), ranks_on_host_));
+    auto number = ranks_on(host_);
+    for (const auto& each : find_slots()) number = std::max(number, each.number + 1);
+    auto made = slot(name_of(number));
     auto lock = made.lock();
     held->locks.push_back(std::move(lock));
     held->slots.push_back(made);
     return made;
   }
 
-  static constexpr std::size_t most_slots = 100'000;
+  /// Keeps the first thing that fails while a partner is sent to, or sends.
+  template <class Act>
+  void attempt_sending(const Act& act) {
+    try {
+      act();
+    } catch (...) {
+      if (!sending_failure_) sending_failure_ = as_error(std::current_exception(), {root_});
+    }
+  }
+  void publish_received(const std::string& index) const {
+    write_text(received_->create(index_file, index.size()), index);
+    received_->publish();
+  }
 
   const std::string root_;
   const each_host_options options_;
   // Of the group, after number_hosts:
-  unsigned rank_ = 0, host_ = 0;      // of this process
-  std::vector<unsigned> host_of_{};   // by rank
-  std::vector<unsigned> first_of_{};  // the first rank of each host
-  std::size_t own_number_ = 0, ranks_on_host_ = 0;
+  unsigned rank_ = 0, host_ = 0;         // of this process
+  std::vector<unsigned> host_of_{};      // by rank
+  std::vector<unsigned> first_of_{};     // the first rank of each host
+  std::vector<std::size_t> place_of_{};  // by rank: its number on its host
   mutable mutex mutex_;
   std::weak_ptr<locked_slots> held_ CAIRN_GUARDED_BY(mutex_);
   std::map<std::string, spread_checkpoint> known_ CAIRN_GUARDED_BY(mutex_);  // by name
   std::string begun_ CAIRN_GUARDED_BY(mutex_);                               // a publication
   double began_ CAIRN_GUARDED_BY(mutex_) = 0;
+  // What is sent to partners. Between begin_sending and the end of `send` the others belong to `send`:
+  std::unique_ptr<exchange> sending_;
+  std::atomic<bool> is_sent_{false};  // `send` has ended
+  bool sending_is_off_ = false;
+  std::string sent_index_;
+  std::unique_ptr<stores::transaction> received_;
+  std::optional<error> sending_failure_;
 };
 
 }  // namespace cairn::inline v0_1::detail

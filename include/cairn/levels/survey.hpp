@@ -67,6 +67,17 @@ void describe(Io& io, described<Io, host_report>& report) {
   });
 }
 
+/// The host that gets copies from host `host` of `hosts`, which are at least two. In pairs, so that of two lost hosts
+/// few are partners (Gemini, SOSP 2023): d and d + hosts / 2; of an odd number, the last three in a ring.
+[[nodiscard]] inline unsigned partner_of(unsigned host, unsigned hosts) {
+  const unsigned half = hosts / 2;
+  if (hosts % 2 == 0) return (host + half) % hosts;
+  const unsigned ring[] = {half - 1, 2 * half - 1, 2 * half};
+  for (unsigned i = 0; i < 3; ++i)
+    if (host == ring[i]) return ring[(i + 1) % 3];
+  return host < half ? host + half : host - half;
+}
+
 /// A checkpoint on the hosts, which are numbered.
 struct spread_checkpoint {
   std::string publication;

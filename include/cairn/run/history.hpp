@@ -63,10 +63,22 @@ class history {
 
   /// In the first call of all ranks: finds out what the hosts have, where each rank saves to its own.
   void meet() {
-    if (hosts_) slots_ = hosts_->meet(ranks_);
+    if (!hosts_) return;
+    slots_ = hosts_->meet(ranks_);
+    if (auto text = hosts_->warning(); !text.empty())
+      emit({.what = event::kind::unmatched, .checkpoint = store_.location(), .message = std::move(text)});
   }
   /// Null: all ranks save to one place.
   [[nodiscard]] host_set* hosts() const noexcept { return hosts_.get(); }
+  /// Sends this rank's shards to its partner, and receives others, see host_set::send. What fails is an event.
+  void send(const save_job& job) noexcept {
+    try {
+      hosts_->send();
+      report(event::kind::promoted, job, 0, 0, "to a partner");
+    } catch (...) {
+      emit_failure(job.name, job.info.step, "the copy at a partner");
+    }
+  }
   /// At the leader: what all ranks keep, which is what `prune` does not remove.
   [[nodiscard]] std::vector<std::string> plan_kept() {
     std::set<std::string> going;

@@ -9,7 +9,8 @@
 //                |           |           |             |
 //                +-----------+-----------+-------------+--> failed or cancelled: (none)
 //
-// Where each host has a place of its own, publishing --> placing --> placed --> tidying --> tidied --> (none).
+// Where each host has a place of its own, publishing --> placing --> placed --> sending --> sent --> tidying --> tidied
+// --> (none).
 //
 // `start` begins it, `advance` goes on, `fail_work`, `drop_work` and `cancel_work` end it early, `end_work` at its end.
 //
@@ -19,6 +20,7 @@
 // - prepared: they are written, and nothing can be seen of them. Each process finds that out when it votes.
 // - publishing: the leader unites the records of all, and publishes. Afterwards it has the `announcement`.
 // - placing: the others publish what they have written, with the index of the leader. Then the checkpoint is there.
+// - sending: each rank sends its shards to a partner on another host.
 // - tidying: each rank removes what the leader does not keep.
 //
 // The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
@@ -67,6 +69,8 @@ enum class save_phase : std::uint8_t {
   publishing,
   placing,  ///< the other ranks publish, too
   placed,   ///< they have: a vote, and no phase of the work
+  sending,  ///< the shards are sent to partners
+  sent,     ///< a vote, and no phase of the work
   tidying,  ///< what is not kept is removed
   tidied    ///< a vote, and no phase of the work
 };
@@ -78,6 +82,8 @@ enum class save_phase : std::uint8_t {
       return save_phase::prepared;
     case save_phase::placing:
       return save_phase::placed;
+    case save_phase::sending:
+      return save_phase::sent;
     case save_phase::tidying:
       return save_phase::tidied;
     default:
@@ -179,7 +185,7 @@ struct work {
     if (!job && !merged_source) return false;
     if (phase == save_phase::copied) return announcement.empty();
     if (phase == save_phase::writing || phase == save_phase::placing) return attempt && shards.empty();
-    if (phase == save_phase::tidying) return is_published && !attempt;
+    if (phase == save_phase::sending || phase == save_phase::tidying) return is_published && !attempt;
     return phase == save_phase::publishing && (announcement.empty() || made);
   }
 };
@@ -257,7 +263,7 @@ class session {
 
   // The work, and what runs it (session_work.ipp).
   template <class Phase>
-  void start_phase(Phase phase);
+  void start_phase(Phase phase, bool needs_messages = false);
   /// Does the background thread go through all phases of the present work by itself?
   [[nodiscard]] bool needs_no_votes() const noexcept { return ranks_.is_alone() && work_ && !work_->is_sync; }
   [[nodiscard]] error failure_of(const work& current) const noexcept;
@@ -296,6 +302,7 @@ class session {
   void advance(const verdict& last);
   void continue_published(work& current);
   void place(work& current);
+  void send(work& current);
   void tidy(work& current);
   void fail_together(const verdict& last);
   void learn();
@@ -306,6 +313,7 @@ class session {
   [[nodiscard]] bool complete_copies(double seconds);
   void complete_copies_before(double seconds, std::uint64_t step);
   void pass_requests(const verdict& last);
+  [[nodiscard]] bool is_sending() const { return history_.hosts() && history_.hosts()->is_sending(); }
 
   owner_process owner_;
   checkpointer_options options_;

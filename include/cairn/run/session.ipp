@@ -152,6 +152,7 @@ void session::progress() {
   check_owner();
   try {
     if (!ranks_.is_alone()) static_cast<void>(ranks_.test_round());
+    if (history_.hosts()) history_.hosts()->pump(ranks_);
   } catch (const error&) {  // the next call throws it
   }
 }

@@ -16,10 +16,10 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// Runs a phase of the work: in the background thread, or at once where the trainer waits for it. What fails is kept
-/// for the next vote.
+/// Runs a phase of the work: in the background thread, or at once where the trainer waits for it, unless it needs the
+/// messages of rounds. What fails is kept for the next vote.
 template <class Phase>
-void session::start_phase(Phase phase) {
+void session::start_phase(Phase phase, bool needs_messages) {
   background_.wait();
   record_.touch();
   auto& current = *work_;
@@ -42,7 +42,7 @@ void session::start_phase(Phase phase) {
     ends();
   };
   current.is_done = false;
-  if (current.is_sync) return job();
+  if (current.is_sync && !needs_messages) return job();
   try {
     background_.start(job);
   } catch (...) {
@@ -227,6 +227,7 @@ void session::end_handle(const work& current) noexcept {
 void session::drop_work(const error& cause) {
   if (!work_) return;
   limiter_.cancel();
+  if (history_.hosts()) history_.hosts()->cancel_sending();
   wait_for_background();
   const auto ended = std::move(work_);
   fail_work(*ended, cause);
@@ -276,6 +277,7 @@ void session::report_hang() noexcept {
 
 void session::begin_round(const std::string& call, vote mine) {
   learn();
+  if (history_.hosts()) history_.hosts()->pump(ranks_);
   if (!ranks_.is_alone()) {
     const auto what = call + " of " + common_location(store());  // a group may have several checkpointers
     mine.call = checksum(std::as_bytes(std::span(what)));
@@ -334,7 +336,7 @@ void session::run_rounds(const std::string& call, double longest_seconds, bool u
     if (until_stop && is_stopping_) return;
     report_hang();
     constexpr std::chrono::duration<double> least(0.001), most(0.1);
-    const std::chrono::duration<double> pause(waited.seconds() / 16);
+    const std::chrono::duration<double> pause(is_sending() ? 0 : waited.seconds() / 16);
     static_cast<void>(background_.wait_for(std::clamp(pause, least, most)));
   }
 }
@@ -429,6 +431,9 @@ void session::advance(const verdict& last) {
     if (!ranks_.is_leader()) note_published(current);
     continue_published(current);
   } else if (last.slowest() == save_phase::placed) {
+    send(current);
+  } else if (last.slowest() == save_phase::sent) {
+    background_.wait();
     tidy(current);
   } else if (last.slowest() == save_phase::tidied) {
     background_.wait();
@@ -445,12 +450,19 @@ void session::place(work& current) {
   });
 }
 
-/// All ranks have published: each removes what the leader does not keep.
-void session::tidy(work& current) {
+/// All ranks have published: each sends its shards to a partner, if there is one.
+void session::send(work& current) {
   background_.wait();
   note_published(current);
   current.is_published = true;
   if (ranks_.is_leader()) history_.copy_published(current.job->name);
+  if (!history_.hosts()->begin_sending(current.made->index)) return tidy(current);
+  current.phase = save_phase::sending;
+  start_phase([this](work& published) { history_.send(*published.job); }, true);
+}
+
+/// Each rank removes what the leader does not keep.
+void session::tidy(work& current) {
   const auto kept = ranks_.from_leader([&] { return history_.plan_kept(); });
   current.phase = save_phase::tidying;
   start_phase([this, kept](work& /*published*/) { history_.keep_only(kept); });

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// Files that ranks send to each other in pieces. The thread that calls the group passes the messages on (`pump`), while
+// another one reads and writes the files (`work`).
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/group/team.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/system/memory.hpp"
+#include "cairn/system/mutex.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// A file for another rank. Null: it could not be opened; the messages of its bytes are sent all the same.
+struct outgoing_file {
+  unsigned to = 0;
+  std::uint64_t bytes = 0;
+  std::unique_ptr<stores::source> file{};
+};
+
+/// A file of another rank. Null: it cannot be written; its messages are received all the same.
+struct incoming_file {
+  unsigned from = 0;
+  std::uint64_t bytes = 0;
+  stores::sink* file = nullptr;
+};
+
+/// Each file is sent as messages of 4 MiB, and one of a byte that says whether all could be read. What fails with a
+/// file does not end its messages: both ranks exchange all of them.
+class exchange {
+ public:
+  exchange(std::vector<outgoing_file> sends, std::vector<incoming_file> receives) {
+    for (auto& each : sends) outgoing_.push_back({.of = std::move(each)});
+    for (const auto& each : receives) incoming_.push_back({.of = each});
+  }
+
+  /// In the thread that calls the group: starts messages, and takes those that have arrived. Never waits.
+  void pump(team& ranks) {
+    for (auto& each : outgoing_) {
+      while (!each.started.empty() && ranks.test(*each.started.front())) each.started.pop_front();
+      while (each.started.size() < window) {
+        auto piece = take(each);
+        if (!piece) break;
+        each.started.push_back(ranks.send(piece->bytes(), each.of.to));
+      }
+      const mutex_lock lock(mutex_);
+      each.is_sent = each.started.empty() && each.read == count_of(each.of.bytes) && each.pieces.empty();
+    }
+    for (auto& each : incoming_) {
+      for (; each.started.size() < window && each.posted < count_of(each.of.bytes); ++each.posted)
+        each.started.push_back(ranks.receive(size_of_piece(each.of.bytes, each.posted), each.of.from));
+      while (has_room(each) && !each.started.empty() && ranks.test(*each.started.front())) {
+        const mutex_lock lock(mutex_);
+        each.arrived.push_back(std::move(each.started.front()));
+        each.started.pop_front();
+      }
+    }
+    changed_.notify_all();
+  }
+  /// In another thread: reads and writes until all is done, or cancelled.
+  void work() {
+    while (true) {
+      work_once();
+      mutex_lock lock(mutex_);
+      while (!is_cancelled_ && !is_done() && !has_work()) lock.wait(changed_);
+      if (is_cancelled_ || is_done()) return;
+    }
+  }
+  /// The files are given up: this rank and the others may differ in what they have sent.
+  void cancel() {
+    {
+      const mutex_lock lock(mutex_);
+      is_cancelled_ = true;
+    }
+    changed_.notify_all();
+  }
+
+  /// After `work`: what has failed first, at this rank or at one that has sent; nothing: all files are whole.
+  [[nodiscard]] std::optional<error> failure() const {
+    const mutex_lock lock(mutex_);
+    if (is_cancelled_) return error(errc::cancelled, "cancelled");
+    return failure_;
+  }
+
+ private:
+  static constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20U;
+  static constexpr std::size_t window = 4;
+
+  struct outgoing {
+    outgoing_file of{};
+    std::deque<groups::started> started{};              // of the thread of the group
+    std::uint64_t read = 0;                             // pieces
+    std::deque<std::unique_ptr<page_buffer>> pieces{};  // that have been read
+    bool is_sent = false;
+  };
+  struct incoming {
+    incoming_file of{};
+    std::deque<groups::started> started{};  // of the thread of the group
+    std::uint64_t posted = 0;               // pieces
+    std::deque<groups::started> arrived{};
+    std::uint64_t written = 0;  // pieces
+  };
+
+  [[nodiscard]] static std::uint64_t count_of(std::uint64_t bytes) {
+    return (bytes + piece_bytes - 1) / piece_bytes + 1;
+  }
+  /// The last one says whether the file is whole.
+  [[nodiscard]] static std::size_t size_of_piece(std::uint64_t bytes, std::uint64_t number) {
+    return number + 1 == count_of(bytes)
+               ? 1
+               : static_cast<std::size_t>(std::min(piece_bytes, bytes - number * piece_bytes));
+  }
+
+  [[nodiscard]] std::unique_ptr<page_buffer> take(outgoing& from) {
+    std::unique_ptr<page_buffer> piece;
+    const mutex_lock lock(mutex_);
+    if (from.pieces.empty()) return piece;
+    piece = std::move(from.pieces.front());
+    from.pieces.pop_front();
+    return piece;
+  }
+  [[nodiscard]] bool has_room(const incoming& at) const {
+    const mutex_lock lock(mutex_);
+    return at.arrived.size() < window;
+  }
+  [[nodiscard]] static bool can_read(const outgoing& each) {
+    return each.pieces.size() < window && each.read < count_of(each.of.bytes);
+  }
+  [[nodiscard]] bool has_work() const CAIRN_REQUIRES(mutex_) {
+    return std::ranges::any_of(outgoing_, can_read) ||
+           std::ranges::any_of(incoming_, [](const auto& each) { return !each.arrived.empty(); });
+  }
+  [[nodiscard]] bool is_done() const CAIRN_REQUIRES(mutex_) {
+    return std::ranges::all_of(outgoing_, [](const auto& each) { return each.is_sent; }) &&
+           std::ranges::all_of(incoming_, [](const auto& each) { return each.written == count_of(each.of.bytes); });
+  }
+
+  /// Reads the next pieces, and writes those that have arrived.
+  void work_once() {
+    for (auto& each : outgoing_) read_next(each);
+    for (auto& each : incoming_) write_next(each);
+  }
+  void read_next(outgoing& from) {
+    {
+      const mutex_lock lock(mutex_);
+      if (!can_read(from)) return;
+    }
+    const auto size = size_of_piece(from.of.bytes, from.read);
+    auto piece = std::make_unique<page_buffer>(size);
+    if (from.read + 1 == count_of(from.of.bytes)) {
+      piece->bytes()[0] = std::byte{from.of.file != nullptr};
+    } else {
+      std::memset(piece->bytes().data(), 0, size);
+      attempt(from.of.file, [&] { from.of.file->read(from.read * piece_bytes, piece->bytes()); });
+    }
+    const mutex_lock lock(mutex_);
+    from.pieces.push_back(std::move(piece));
+    ++from.read;
+  }
+  void write_next(incoming& at) {
+    groups::started message;
+    {
+      const mutex_lock lock(mutex_);
+      if (at.arrived.empty()) return;
+      message = std::move(at.arrived.front());
+      at.arrived.pop_front();
+    }
+    const auto bytes = message->result();
+    if (at.written + 1 == count_of(at.of.bytes)) {
+      if (bytes[0] == std::byte{0}) note({errc::io, sentence({"rank ", at.of.from, " cannot read its file"})});
+    } else {
+      attempt(at.of.file, [&] {
+        page_buffer aligned(bytes.size());
+        std::ranges::copy(bytes, aligned.bytes().begin());
+        const stores::buffer all[] = {aligned.bytes()};
+        at.of.file->write(at.written * piece_bytes, all);
+      });
+    }
+    const mutex_lock lock(mutex_);
+    ++at.written;
+  }
+  /// What fails is kept, and the file is given up.
+  template <class File, class Act>
+  void attempt(File& file, const Act& act) {
+    if (!file) return;
+    try {
+      act();
+    } catch (...) {
+      note(as_error(std::current_exception(), {"the exchange of files"}));
+      file = nullptr;
+    }
+  }
+  void note(const error& cause) {
+    const mutex_lock lock(mutex_);
+    if (!failure_) failure_ = cause;
+  }
+
+  mutable mutex mutex_;  // of what both threads use of the files
+  std::condition_variable changed_;
+  std::deque<outgoing> outgoing_;
+  std::deque<incoming> incoming_;
+  bool is_cancelled_ CAIRN_GUARDED_BY(mutex_) = false;
+  std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
+};
+
+}  // namespace cairn::inline v0_1::detail
