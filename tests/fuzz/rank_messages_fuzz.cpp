@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Hostile bytes as what a rank sends: records of gathers, messages of failures, and the record of a share, of which the
-// leader publishes a checkpoint. Each gives what was sent, or cairn::error; what is published has an index that can be
+// Hostile bytes as what a rank sends: records of gathers, messages of failures, what a host has, and the record of a
+// share, of which the leader publishes a checkpoint. Each gives what was sent, or cairn::error; what is published has an index that can be
 // read. All memory together is at most a multiple of the input's size. runs: 1/2
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/encode/lossless.hpp"
 #include "cairn/group/team.hpp"
+#include "cairn/levels/survey.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/memory.hpp"
 #include "cairn/store/writer.hpp"
@@ -144,17 +145,37 @@ void read_error(const std::string& text) {
   require(again.code() == failure.code() && again.state_changed() == failure.state_changed());
 }
 
+/// What a host has of checkpoints of at most a few shards: what it says of more costs as much memory.
+void read_report(const std::string& text) {
+  const fuzz::memory_bound guard(memory_for(text.size()));
+  try {
+    const std::vector<cairn::detail::host_report> reports{
+        cairn::detail::from_json<cairn::detail::host_report>(text, "a host")};
+    for (const auto& each : reports[0].parts)
+      if (each.count > 8) return;
+    for (const auto& [name, each] : cairn::detail::list_checkpoints(reports)) {
+      require(cairn::detail::checkpoint_of(each.publication) == name);
+      require(each.missing() || std::ranges::all_of(each.shards, [](const auto& on) { return !on.empty(); }));
+    }
+  } catch (const cairn::error& failure) {
+    require(failure.code() == cairn::errc::corrupt);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   if (size == 0) return 0;
   const std::string input(reinterpret_cast<const char*>(bytes) + 1, size - 1);
-  switch (bytes[0] % 4) {
+  switch (bytes[0] % 5) {
     case 0:
       gather_records(input);
       break;
     case 1:
       read_error(input);
+      break;
+    case 4:
+      read_report(input);
       break;
     default:
       read_record(input);
@@ -180,6 +201,9 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
     }
     return std::vector<std::string>{gathered,
                                     '\1' + cairn::detail::write_failure({cairn::errc::io, "the disk is full"}),
+                                    '\4' + cairn::detail::to_json(cairn::detail::host_report{
+                                               .parts = {{"step-000000001.0000000100000001", 1.5, 2, {0, 1}}},
+                                               .published = {"step-000000001.0000000100000001"}}),
                                     '\2' + record, '\2' + write_shard_record(full)};
   }();
   if (seed % 64 == 0) {

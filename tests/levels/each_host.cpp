@@ -6,8 +6,10 @@
 
 #include "cairn/encode/lc.hpp"
 #include "cairn/levels.hpp"
+#include "cairn/levels/joint_copy.hpp"
 #include "cairn/load.hpp"
 #include "cairn/merge.hpp"
+#include "cairn/save.hpp"
 #include "catch.hpp"
 #include "levels/cluster.hpp"
 
@@ -157,6 +159,7 @@ TEST_CASE("where a rank cannot publish, the save fails at all, and the next one 
         save(2);
       } catch (const cairn::error& cause) {
         require(cause.code() == cairn::errc::io, cause.what());
+        require(rank == 1 || cluster::steps_in(at.slot(rank, 0)) == steps{1}, "the failed save is left");
         if (rank == 1) fs::rename(at.scratch.path("away"), at.slot(1, 0));
         save(3);
         require(run.steps() == steps{1, 3}, "other steps");
@@ -451,4 +454,139 @@ TEST_CASE("a group that cannot send messages has no partners") {
     run.save(trained(1), {.step = 1});
   });
   CHECK_THAT(common(thrown), ContainsSubstring("cannot send messages"));
+}
+
+TEST_CASE("ranks of one host with different directories are refused") {
+  const cluster at;
+  const auto thrown = at_each(3, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer run(cairn::each_host(at.root(group.rank()), {.host = "one"}), at.options, group);
+    run.save(trained(1), {.step = 1});
+  });
+  CHECK_THAT(common(thrown), ContainsSubstring("ranks 0 and 1 are on one host, but their directories"));
+}
+
+TEST_CASE("an each_host is for one rank, and for one checkpointer at a time") {
+  const cluster at;
+  const cairn::each_host where(at.root(0), {.host = "one"});
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    cairn::checkpointer run(where, at.options, group);
+    run.save(trained(1), {.step = 1});
+  });
+  CHECK_THAT(common(thrown), ContainsSubstring("is in use by another checkpointer"));
+  for (std::uint64_t step = 1; step <= 2; ++step) {
+    cairn::checkpointer run(where, at.options);
+    run.save(trained(step), {.step = step});
+    CHECK(run.steps().size() == step);
+  }
+}
+
+TEST_CASE("two checkpointers of one group are told apart on hosts, too") {
+  const cluster at;
+  const auto thrown = at_each(2, [&](const cairn::groups::threads& group) {
+    const auto host = std::to_string(group.rank());
+    cairn::checkpointer first(cairn::each_host(at.root(group.rank()), {.host = host}), at.options, group);
+    cairn::checkpointer second(cairn::each_host(at.scratch.path("other" + host), {.host = host}), at.options, group);
+    first.save(trained(1), {.step = 1});
+    second.save(trained(1), {.step = 1});
+    (group.rank() == 0 ? first : second).save(trained(2), {.step = 2});
+  });
+  for (const auto& each : thrown)
+    CHECK_THAT(each, ContainsSubstring("the ranks differ in the checkpointer of the call"));
+}
+
+TEST_CASE("where a host cannot write its list of publications, the rest is removed all the same") {
+  cluster at;
+  at.options.keep_last = 1;
+  std::atomic<unsigned> failed{0};
+  at.options.on_event = [&](const cairn::event& what) {
+    if (what.what == kind::failed) ++failed;
+  };
+  fs::create_directories(at.root(1) + "/.published");
+  at.save({0, 1}, {1, 2, 3});
+  CHECK(failed > 0);
+  CHECK(cluster::steps_in(at.slot(1, 0)) == steps{3});
+  CHECK(at.restored({0, 1}, 2) == 3);
+}
+
+TEST_CASE("an empty list of publications hides no loss") {
+  const cluster at;
+  at.save({0, 1}, {1});
+  for (unsigned host = 0; host < 2; ++host) sample::spill(at.root(host) + "/published", "");
+  fs::remove_all(at.slot(1, 0));
+  const auto thrown = at.run({0, 1}, [](cairn::checkpointer& run, unsigned) {
+    state now;
+    static_cast<void>(run.restore(now));
+  });
+  for (const auto& each : thrown) CHECK_THAT(each, ContainsSubstring("is on no host"));
+}
+
+TEST_CASE("a damaged index is not taken where another slot has a copy") {
+  const cluster at;
+  at.save({0, 1}, {1});
+  CHECK(at.restored({0, 1}, 2) == 1);  // both have all now
+  sample::spill(cluster::publications(at.slot(1, 0)).at(1) + "/index.json", "{\"metadata\":");
+  CHECK(at.restored({0, 1}, 2) == 1);
+  CHECK(at.restored({1, 2}, 2) == 1);
+  CHECK(at.restored({2, 1, 0}, 2) == 1);
+}
+
+TEST_CASE("retention does not count a checkpoint whose shards are lost") {
+  cluster at;
+  at.options.keep_last = 3;
+  at.save({0, 1}, {1, 2, 3});
+  fs::remove_all(cluster::publications(at.slot(1, 0)).at(2));
+  CHECK(at.restored({0, 1}, 2) == 3);
+  at.save({0, 1}, {4});
+  CHECK(cluster::steps_in(at.slot(0, 0)) == steps{1, 3, 4});
+}
+
+TEST_CASE("a run that goes back removes at all hosts what it leaves behind") {
+  cluster at;
+  at.options.on_older_step = cairn::when_older::replace;
+  at.save({0, 1}, {1, 2, 3});
+  CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+          state now;
+          require(run.restore(now, {.step = 1}).has_value(), "nothing is restored");
+          run.save(state_at(2, rank, 2, 2), {.step = 2});
+          require(run.steps() == steps{1, 2}, "other steps");
+        })) == "");
+  for (unsigned host = 0; host < 2; ++host) CHECK(cluster::steps_in(at.slot(host, 0)) == steps{1, 2});
+  CHECK(at.restored({0, 1}, 2) == 2);
+}
+
+TEST_CASE("a host that has no room for the shards of others restores from the next place") {
+  cluster at;
+  at.has_far = true;
+  at.options.rank_timeout = std::chrono::seconds(200);
+  at.save({0, 1}, {1});
+  fs::create_directories(at.slot(1, 1));
+  const auto there = cluster::publications(at.slot(1, 0)).at(1);
+  sample::spill(at.slot(1, 1) + there.substr(there.rfind('/')), "in the way");
+  std::atomic<unsigned> level{0};
+  CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+          state now;
+          level += static_cast<unsigned>(run.restore(now).value().level);
+          require(now == state_at(1, rank, 2, 2), "another state");
+        })) == "");
+  CHECK(level == 2);
+}
+
+TEST_CASE("a shard of another publication is not copied") {
+  const sample::scratch scratch;
+  cairn::any_store near = cairn::stores::directory(scratch.path("near")),
+                   far = cairn::stores::directory(scratch.path("far"));
+  cairn::save(near, "a", trained(1));
+  const auto all =
+      std::make_shared<cairn::detail::level_list>(std::vector<cairn::level>{cairn::level(near), cairn::level(far)});
+  const cairn::checkpointer_options options;
+  cairn::detail::joint_copy joint(*all, options, 1, 2);
+  const auto ask = [&](std::uint64_t number, std::uint64_t index) {
+    const auto made = far.begin("a");
+    joint.requested(cairn::detail::to_json(cairn::detail::copy_request{number, 1, "a", made->attempt(), index}));
+    while (joint.done() != number) std::this_thread::yield();
+    return joint.failure();
+  };
+  const auto text = sample::slurp(scratch.path("near/a/index.json"));
+  CHECK_THAT(ask(1, 7), ContainsSubstring("has been published again"));
+  CHECK(ask(2, cairn::detail::checksum(std::as_bytes(std::span(text)))).empty());
 }

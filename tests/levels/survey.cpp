@@ -74,21 +74,31 @@ TEST_CASE("a checkpoint is whole if each of its shards is on a host, for all way
 }
 
 TEST_CASE("of two publications of a step, the newer one counts once it is whole") {
-  const auto host = [](bool has_second, bool knows) {
-    host_report made{.parts = {{publication(3, second), 1, 2, {0}}}, .published = {publication(3, second)}};
-    if (has_second) made.parts.push_back({publication(3, first), 1, 2, {0}});
-    if (knows) made.published = {publication(3, first)};
-    return made;
-  };
-  auto other = host(true, false);
+  const host_report one{.parts = {{publication(3, first), 1, 2, {0}}, {publication(3, second), 1, 2, {0}}},
+                        .published = {publication(3, first)}};
+  auto other = one;
   for (auto& part : other.parts) part.shards = {1};
   const auto chosen = [](const std::vector<host_report>& reports) {
     return list_checkpoints(reports).at("step-000000003").publication;
   };
-  CHECK(chosen({host(true, false), other}) == publication(3, first));  // all have it, and none knew that
+  CHECK(chosen({one, other}) == publication(3, second));
+  auto knows = other;
+  knows.published = {publication(3, second)};
+  CHECK(chosen({one, knows}) == publication(3, second));
   other.parts.pop_back();
-  CHECK(chosen({host(true, false), other}) == publication(3, second));
-  CHECK(chosen({host(true, true), other}) == publication(3, second));
+  CHECK(chosen({one, other}) == publication(3, first));
+  auto later_run = one;
+  later_run.parts[0].began = 2;  // an older number, of a run that began later
+  for (auto& part : other.parts) part.began = 2;
+  CHECK(chosen({later_run, other}) == publication(3, first));
+}
+
+TEST_CASE("attempts are numbered, and no two are the same") {
+  using cairn::detail::attempt_after;
+  CHECK(attempt_after({}, 0xabcdef0123456789) == "00000001abcdef01");
+  CHECK(attempt_after({publication(1, "00000007ffffffff"), publication(900, "00000003ffffffff")}, 0) ==
+        "0000000800000000");
+  CHECK(publication(5, attempt_after({publication(5, "000000ffffffffff")}, 0)) > publication(5, "000000ffffffffff"));
 }
 
 TEST_CASE("what a run has saved that another one has left behind is not listed") {

@@ -343,6 +343,19 @@ inline std::vector<restore_place> places_of(const any_store& store, const std::s
   return places;
 }
 
+/// On the disks of hosts: sends each host what it lacks. Where there `is_another` place, that one serves if a host has
+/// no room.
+inline void bring(const any_store& store, const std::string& name, bool is_another, team& ranks) {
+  const auto hosts = store.hosts();
+  if (!hosts) return;
+  try {
+    hosts->bring(name, ranks);
+  } catch (const error& cause) {
+    if (cause.code() != errc::io || !is_another || ranks.is_broken()) throw;
+    throw error(errc::unreadable, std::string(cause.sentence()));
+  }
+}
+
 std::optional<load_report> restore_first(const any_store& store,
                                          const std::function<std::vector<std::string>()>& candidates,
                                          any_mutable_state state, const load_options& options, const observer& on_event,
@@ -359,7 +372,7 @@ std::optional<load_report> restore_first(const any_store& store,
       has_gone = places.empty() && lists < most_lists;
       for (std::size_t i = 0; i < places.size() && !has_gone; ++i) {
         try {
-          if (const auto hosts = places[i].store.hosts()) hosts->bring(name, ranks);
+          bring(places[i].store, name, i + 1 < places.size(), ranks);
           auto report = restore_one(places[i].store, name, state, options, on_event, changed, ranks);
           report.level = places[i].level;
           report.skipped = std::move(skipped);

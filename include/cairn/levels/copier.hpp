@@ -294,13 +294,13 @@ class level_copier {
   /// On the disks of several hosts each rank copies its shard.
   [[nodiscard]] shared_work ask_others(const std::string& name) {
     if (!joint_.is_needed()) return {};
-    return [this, name](const std::string& attempt) {
+    return [this, name](const std::string& attempt, std::uint64_t index) {
       bool is_urgent = false;
       {
         const mutex_lock lock(mutex_);
         is_urgent = copying_->number <= wanted_;
       }
-      joint_.ask({0, number_, name, attempt, is_urgent}, [this] { limiter_.check(); });
+      joint_.ask({0, number_, name, attempt, index, is_urgent}, [this] { limiter_.check(); });
     };
   }
   std::uint64_t copy_chain(const std::string& name) {

@@ -63,9 +63,9 @@ inline void copy_shard(const stores::publication& from, const index_shard& liste
   });
 }
 
-/// Has other ranks copy their shards into the attempt that has begun, while each has but one. Empty: this process has
-/// all.
-using shared_work = std::function<void(const std::string& attempt)>;
+/// Has other ranks copy their shards into the attempt that has begun, while each has but one, of the checkpoint whose
+/// index has that checksum. Empty: this process has all.
+using shared_work = std::function<void(const std::string& attempt, std::uint64_t index)>;
 
 /// Publishes the checkpoint `name` in `to`, with the files of its newest publication in `from`. errc::corrupt: that is
 /// damaged, and nothing is published. errc::not_found: it has been removed.
@@ -77,7 +77,7 @@ inline void copy_checkpoint(const any_store& from, std::string_view name, any_st
     const auto made = to.begin(name);
     const auto own = std::span(index.shards).first(others ? 1 : index.shards.size());
     for (const auto& shard : own) copy_shard(*there, shard, *made, copied);
-    if (others) others(made->attempt());
+    if (others) others(made->attempt(), checksum(std::as_bytes(std::span(text))));
     page_buffer aligned;
     const auto bytes = aligned.first(text.size());
     std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin());

@@ -14,7 +14,7 @@ std::string each_host::location() const { return self_->root(); }
 stores::ownership each_host::lock() { return self_->lock(); }
 std::chrono::milliseconds each_host::lease() const { return self_->lease(); }
 std::unique_ptr<stores::transaction> each_host::begin(std::string_view name) {
-  return self_->begin(name, detail::to_hex(stores::detail::random_number()));
+  return self_->begin(name, detail::attempt_after(self_->publications({}), stores::detail::random_number()));
 }
 std::unique_ptr<stores::transaction> each_host::join(std::string_view name, std::string_view attempt) {
   return self_->begin(name, attempt);

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The disks of the hosts of a group: on each host the directory of the run has one of its own for each rank, a slot.
-//
-//   ROOT/slot-00/step-000000120.0123456789abcdef/   index.json and the shards that the rank has written, or that a
-//   ROOT/slot-01/...                                restore has brought
-//   ROOT/partner-00/...                             shards of ranks of another host
-//   ROOT/published                                  the publications that all ranks have made, see host_report
-//
-// Slots are numbered within a host, so that ranks of another number and order find what is there. Those that no rank
-// has belong to the first rank of the host.
+// The disks of the hosts of a group as one store: what is on which host, what a restore brings, what all ranks keep.
+// Slots (host_disk.hpp) that no rank has belong to the first rank of the host.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstddef>
@@ -19,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,7 +20,8 @@
 #include "cairn/core/float_bits.hpp"
 #include "cairn/each_host.hpp"
 #include "cairn/group/team.hpp"
-#include "cairn/levels/exchange.hpp"
+#include "cairn/levels/host_disk.hpp"
+#include "cairn/levels/partners.hpp"
 #include "cairn/levels/survey.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/host_set.hpp"
@@ -40,38 +32,8 @@
 #include "cairn/store/writer.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/mutex.hpp"
-#include "cairn/system/posix.hpp"
 
 namespace cairn::inline v0_1::detail {
-
-/// A publication of which the slots of a host have parts.
-class united_publication final : public stores::publication {
- public:
-  united_publication(std::string location, std::vector<std::shared_ptr<const publication>> parts)
-      : location_(std::move(location)), parts_(std::move(parts)) {}
-
-  [[nodiscard]] std::string location() const override { return location_; }
-  [[nodiscard]] std::vector<std::string> files() const override {
-    std::set<std::string> all;
-    for (const auto& each : parts_)
-      for (auto& file : each->files()) all.insert(std::move(file));
-    return {all.begin(), all.end()};
-  }
-  [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view file) const override {
-    for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
-      try {
-        return parts_[i]->open(file);
-      } catch (const error& cause) {
-        if (cause.code() != errc::not_found) throw;
-      }
-    }
-    return parts_.back()->open(file);
-  }
-
- private:
-  std::string location_;
-  std::vector<std::shared_ptr<const publication>> parts_;
-};
 
 /// A publication that is being written to a slot. `attempt`: the other ranks join it by that.
 class slot_transaction final : public stores::transaction {
@@ -108,30 +70,35 @@ template <class Act>
 class host_slots final : public host_set {
  public:
   host_slots(std::string root, each_host_options options)
-      : root_(stores::directory(std::move(root)).location()), options_(std::move(options)) {
-    static_cast<void>(slot(name_of(0)));  // checks the options
-  }
+      : disk_(std::move(root), options.directory), options_(std::move(options)) {}
 
-  [[nodiscard]] const std::string& root() const noexcept { return root_; }
+  [[nodiscard]] const std::string& root() const noexcept { return disk_.root(); }
   [[nodiscard]] stores::ownership lock() const { return locked(); }
   [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return options_.directory.lease; }
 
   [[nodiscard]] stores::ownership meet(team& ranks) override {
+    const auto held = ranks.all([&] { return claim(); });
     number_hosts(ranks);
-    const auto held = ranks.all([&] { return lock_slots(); });
-    {
-      const mutex_lock lock(mutex_);
-      held_ = held;
-      known_.clear();
-    }
-    const auto texts = texts_of_ranks(ranks, [&] { return is_first() ? to_json(report()) : std::string(); });
+    ranks.all([&] { lock_slots(*held); });
+    require_same_directory(ranks);
+    const auto texts =
+        texts_of_ranks(ranks, [&] { return hosts_.is_first() ? to_json(disk_.report()) : std::string(); });
     auto all = ranks.all([&] {
       std::vector<host_report> reports;
-      for (const auto first : first_of_) reports.push_back(from_json<host_report>(texts[first], "what a host has"));
+      for (const auto first : hosts_.first_of)
+        reports.push_back(from_json<host_report>(texts[first], "what a host has"));
       return list_checkpoints(reports);
     });
-    for (auto& [name, each] : all)
-      if (each.hosts.size() < first_of_.size()) copy(each, {}, ranks);
+    for (auto at = all.begin(); at != all.end();) {
+      try {
+        if (at->second.hosts.size() < hosts_.hosts()) copy(at->second, {}, ranks);
+        ++at;
+      } catch (const error& cause) {
+        if (cause.code() != errc::corrupt && cause.code() != errc::unreadable) throw;
+        at = all.erase(at);  // its index has been damaged since it was listed
+      }
+    }
+    token_ = ranks.from_leader([] { return to_hex(stores::detail::random_number()); });
     double latest = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     for (const auto& [name, each] : all) latest = std::max(latest, std::nextafter(each.began, infinite()));
     const mutex_lock lock(mutex_);
@@ -141,26 +108,27 @@ class host_slots final : public host_set {
   }
 
   [[nodiscard]] std::string warning() const override {
-    if (!options_.partner || hosts() > 1) return {};
+    if (!options_.partner || hosts_.hosts() > 1) return {};
     return "all ranks are on one host: no copies are made at partners";
   }
 
   void bring(const std::string& name, team& ranks) override {
     for (std::optional<std::string> next = name; next;) {
       auto found = known(*next);
-      if (!found) fail(errc::not_found, {"there is no checkpoint ", root_, "/", *next});
+      if (!found) fail(errc::not_found, {"there is no checkpoint ", disk_.root(), "/", *next});
       if (const auto missing = found->missing())
-        fail(errc::corrupt, {root_, "/", *next, ": ", shard_file(*missing, found->shards.size()), " is on no host"});
+        fail(errc::corrupt,
+             {disk_.root(), "/", *next, ": ", shard_file(*missing, found->shards.size()), " is on no host"});
       std::vector<std::size_t> lacking;
       for (std::size_t i = 0; i < found->shards.size(); ++i)
-        if (found->shards[i].size() < first_of_.size()) lacking.push_back(i);
+        if (found->shards[i].size() < hosts_.hosts()) lacking.push_back(i);
       if (!lacking.empty()) {
         copy(*found, lacking, ranks);
         const mutex_lock lock(mutex_);
         known_.insert_or_assign(*next, *found);
       }
       const auto parent = ranks.from_leader([&] {
-        const auto index = read_index(*open_publication(*next, found->publication), index_part::metadata);
+        const auto index = read_index(*disk_.open(found->publication), index_part::metadata);
         return index.parent ? index.parent->name : std::string();
       });
       next = !parent.empty() && known(parent) ? std::optional(parent) : std::nullopt;
@@ -168,59 +136,21 @@ class host_slots final : public host_set {
   }
 
   [[nodiscard]] bool begin_sending(const std::string& index) override {
-    if (!options_.partner || hosts() < 2 || sending_is_off_) return false;
-    std::vector<outgoing_file> sends;
-    std::vector<incoming_file> receives;
-    const auto shards = parse_index(index, "the index of rank 0", index_part::metadata).shards;
-    const auto partner = [&](unsigned rank) {
-      return receiver_on(partner_of(host_of_[rank], hosts()), place_of_[rank]);
-    };
-    std::string publication;
-    {
-      const mutex_lock lock(mutex_);
-      publication = begun_;
-    }
-    sent_index_ = index;
-    attempt_sending([&] { received_ = locked()->slots[1].begin(publication); });
-    for (unsigned rank = 0; rank < host_of_.size(); ++rank) {
-      if (partner(rank) != rank_) continue;
-      receives.push_back({rank, shards.at(rank).bytes, nullptr});
-      attempt_sending([&] {
-        if (received_) receives.back().file = &received_->create(shards[rank].file, shards[rank].bytes);
-      });
-    }
-    sends.push_back({partner(rank_), shards.at(rank_).bytes, nullptr});
-    attempt_sending([&] { sends.back().file = open_file(*locked()->slots.front().open(publication), shards[rank_]); });
-    sending_ = std::make_unique<exchange>(std::move(sends), std::move(receives));
+    if (!options_.partner || hosts_.hosts() < 2 || partners_.is_off()) return false;
+    const auto held = locked();
+    partners_.begin(hosts_, index, begun(), held->slots[0], held->slots[1]);
     return true;
   }
-  void send() override {
-    sending_->work();
-    auto failure = sending_failure_ ? sending_failure_ : sending_->failure();
-    if (!failure && received_) attempt_sending([&] { publish_received(sent_index_); });
-    if (!failure) failure = sending_failure_;
-    received_.reset();
-    sending_failure_.reset();
-    is_sent_ = true;
-    if (failure) throw error(*failure);
-  }
-  void pump(team& ranks) override {
-    if (!sending_) return;
-    if (is_sent_.exchange(false)) return sending_.reset();
-    sending_->pump(ranks);
-  }
-  [[nodiscard]] bool is_sending() const override { return sending_ != nullptr && !is_sent_; }
-  void cancel_sending() noexcept override {
-    if (!is_sending()) return;
-    sending_is_off_ = true;  // messages that are under way could be taken for those that follow
-    sending_->cancel();
-  }
+  void send() override { partners_.send(); }
+  void pump(team& ranks) override { partners_.pump(ranks); }
+  [[nodiscard]] bool is_sending() const override { return partners_.is_sending(); }
+  void cancel_sending() noexcept override { partners_.cancel(); }
 
   void placed() override {
     const mutex_lock lock(mutex_);
     spread_checkpoint made{.publication = begun_, .began = began_};
-    for (unsigned host = 0; host < first_of_.size(); ++host) made.hosts.insert(host);
-    for (const auto host : host_of_) made.shards.push_back({host});
+    for (unsigned host = 0; host < hosts_.hosts(); ++host) made.hosts.insert(host);
+    for (const auto host : hosts_.host_of) made.shards.push_back({host});
     known_.insert_or_assign(checkpoint_of(begun_).value(), std::move(made));
   }
   [[nodiscard]] std::vector<std::string> publications(const std::set<std::string>& without) const override {
@@ -236,11 +166,35 @@ class host_slots final : public host_set {
       const mutex_lock lock(mutex_);
       std::erase_if(known_, [&](const auto& each) { return !kept.contains(each.second.publication); });
     }
-    if (is_first()) write_published(publications);
+    std::optional<error> failure;
+    const auto attempt = [&](const auto& act) {
+      try {
+        act();
+      } catch (...) {
+        if (!failure) failure = as_error(std::current_exception(), {disk_.root()});
+      }
+    };
+    if (hosts_.is_first()) attempt([&] { disk_.write_published(publications); });
     for (auto& each : locked()->slots)
-      for (const auto& entry : each.list())
-        if (checkpoint_of(entry) && !kept.contains(entry)) each.remove(entry);
+      attempt([&] {
+        auto entries = each.list();
+        std::ranges::reverse(entries);  // a delta before what it is built on
+        for (const auto& entry : entries)
+          if (checkpoint_of(entry) && !kept.contains(entry)) attempt([&] { each.remove(entry); });
+      });
+    if (failure) throw error(*failure);
   }
+  void withdraw() noexcept override {
+    try {
+      locked()->slots.front().remove(begun());
+    } catch (...) {  // there is none; else the next save removes it
+    }
+  }
+  [[nodiscard]] bool lacks_shards(const std::string& name) const override {
+    const auto found = known(name);
+    return found && found->missing();
+  }
+  [[nodiscard]] const std::string& token() const noexcept override { return token_; }
   [[nodiscard]] double began() const override {
     const mutex_lock lock(mutex_);
     return began_;
@@ -265,14 +219,14 @@ class host_slots final : public host_set {
   }
   [[nodiscard]] std::shared_ptr<const stores::publication> open(const std::string& name) const {
     static_cast<void>(locked());
-    if (const auto found = known(name)) return open_publication(name, found->publication);
-    fail(errc::not_found, {"there is no checkpoint ", root_, "/", name});
+    if (const auto found = known(name)) return disk_.open(found->publication);
+    fail(errc::not_found, {"there is no checkpoint ", disk_.root(), "/", name});
   }
   /// What this rank has of it: the others do so in keep_only.
   void remove(const std::string& name) {
     const auto held = locked();
     const auto found = known(name);
-    if (!found) fail(errc::not_found, {"there is no checkpoint ", root_, "/", name});
+    if (!found) fail(errc::not_found, {"there is no checkpoint ", disk_.root(), "/", name});
     for (auto& each : held->slots) {
       try {
         each.remove(found->publication);
@@ -295,41 +249,15 @@ class host_slots final : public host_set {
 
   static constexpr std::string_view slot_prefix = "slot-", partner_prefix = "partner-", published_file = "published";
 
-  /// A directory of slots, by the name of the slot and its number.
-  struct named_slot {
-    std::string name;
-    std::size_t number = 0;
-    bool is_partner = false;
-  };
-
-  [[nodiscard]] static std::string name_of(std::size_t number, bool is_partner = false) {
-    const auto digits = std::to_string(number);
-    return sentence({is_partner ? partner_prefix : slot_prefix, digits.size() < 2 ? "0" : "", digits});
-  }
-  [[nodiscard]] stores::directory slot(const std::string& name) const {
-    return stores::directory(root_ + "/" + name, options_.directory);
-  }
-  /// Those that are on this host.
-  [[nodiscard]] std::vector<named_slot> find_slots() const {
-    const stores::detail::open_directory root{root_, posix::open_at(AT_FDCWD, root_, O_RDONLY | O_DIRECTORY)};
-    if (!root.fd && errno != ENOENT) fail_io("open the directory", root_);
-    std::vector<named_slot> found;
-    for (auto& entry : root.fd ? root.entries() : std::vector<std::string>())
-      for (const bool is_partner : {false, true}) {
-        const auto prefix = is_partner ? partner_prefix : slot_prefix;
-        std::size_t number = 0;
-        if (entry.starts_with(prefix) && read_number(entry.substr(prefix.size()), number) &&
-            entry == name_of(number, is_partner))
-          found.push_back({entry, number, is_partner});
-      }
-    std::ranges::sort(found, {}, &named_slot::name);
-    return found;
-  }
-  [[nodiscard]] bool is_first() const { return first_of_[host_] == rank_; }
   [[nodiscard]] std::shared_ptr<locked_slots> locked() const {
     const mutex_lock lock(mutex_);
     if (auto held = held_.lock()) return held;
-    fail(errc::invalid, {root_, " is for a checkpointer, whose first call finds out what is on the hosts"});
+    fail(errc::invalid, {disk_.root(), " is for a checkpointer, whose first call finds out what is on the hosts"});
+  }
+  /// The publication that this rank has begun last.
+  [[nodiscard]] std::string begun() const {
+    const mutex_lock lock(mutex_);
+    return begun_;
   }
   [[nodiscard]] std::optional<spread_checkpoint> known(const std::string& name) const {
     const mutex_lock lock(mutex_);
@@ -343,167 +271,90 @@ class host_slots final : public host_set {
       if (name.empty()) fail(errc::invalid, {"each_host_options::host is empty, and the boot id is not known"});
       return name;
     });
-    std::map<std::string, unsigned> numbers;
-    first_of_.clear();
-    host_of_.clear();
-    place_of_.clear();
-    rank_ = ranks.rank();
-    for (unsigned rank = 0; rank < names.size(); ++rank) {
-      const auto [at, is_new] = numbers.try_emplace(names[rank], static_cast<unsigned>(first_of_.size()));
-      if (is_new) first_of_.push_back(rank);
-      place_of_.push_back(ranks_on(at->second));
-      host_of_.push_back(at->second);
-    }
-    host_ = host_of_[rank_];
+    hosts_ = host_numbers(ranks.rank(), names);
     ranks.require_same("each_host_options::partner", options_.partner ? "true" : "false");
-    if (options_.partner && hosts() > 1 && !ranks.can_send())
+    if (options_.partner && hosts_.hosts() > 1 && !ranks.can_send())
       fail(errc::unsupported, {"each_host_options::partner: this group cannot send messages"});
   }
-  [[nodiscard]] unsigned hosts() const { return static_cast<unsigned>(first_of_.size()); }
-  [[nodiscard]] std::size_t ranks_on(unsigned host) const {
-    return static_cast<std::size_t>(std::ranges::count(host_of_, host));
-  }
-  /// The rank on a host that rank number `place` of another host sends to.
-  [[nodiscard]] unsigned receiver_on(unsigned host, std::size_t place) const {
-    auto left = place % ranks_on(host);
-    unsigned rank = first_of_[host];
-    while (host_of_[rank] != host || left-- != 0) ++rank;
-    return rank;
-  }
-  [[nodiscard]] std::shared_ptr<locked_slots> lock_slots() {
+  /// For one checkpointer at a time.
+  [[nodiscard]] std::shared_ptr<locked_slots> claim() {
     auto held = std::make_shared<locked_slots>();
-    const auto found = find_slots();
-    const auto own = place_of_[rank_];
-    held->slots.push_back(slot(name_of(own)));
-    if (options_.partner || std::ranges::count(found, name_of(own, true), &named_slot::name) != 0)
-      held->slots.push_back(slot(name_of(own, true)));
-    held->own = held->slots.size();
+    const mutex_lock lock(mutex_);
+    if (!held_.expired())
+      fail(errc::invalid,
+           {disk_.root(), " is in use by another checkpointer: each rank needs an each_host of its own"});
+    held_ = held;
+    known_.clear();
+    return held;
+  }
+  /// Ranks of one host have to find each other's shards.
+  void require_same_directory(team& ranks) const {
+    const auto places = texts_of_ranks(ranks, [&] { return disk_.identity(); });
+    for (unsigned rank = 0; rank < places.size(); ++rank)
+      if (const auto first = hosts_.first_of[hosts_.host_of[rank]]; places[rank] != places[first])
+        fail(errc::invalid, {"ranks ", first, " and ", rank,
+                             " are on one host, but their directories are not the same: each_host_options::host tells "
+                             "apart what is one host to the kernel"});
+  }
+  void lock_slots(locked_slots& held) const {
+    const auto found = disk_.find_slots();
+    const auto own = hosts_.place_of[hosts_.rank];
+    held.slots.push_back(disk_.slot(host_disk::name_of(own)));
+    if (options_.partner || std::ranges::count(found, host_disk::name_of(own, true), &host_disk::named_slot::name) != 0)
+      held.slots.push_back(disk_.slot(host_disk::name_of(own, true)));
+    held.own = held.slots.size();
     for (const auto& each : found)
-      if (is_first() && each.number >= ranks_on(host_)) held->slots.push_back(slot(each.name));
-    for (auto& each : held->slots) {
+      if (hosts_.is_first() && each.number >= hosts_.ranks_on(hosts_.host)) held.slots.push_back(disk_.slot(each.name));
+    for (auto& each : held.slots) {
       try {
-        held->locks.push_back(each.lock());
+        held.locks.push_back(each.lock());
       } catch (const error& cause) {
         if (cause.code() != errc::busy) throw;
         fail(errc::busy, {cause.sentence(), "; each_host needs a directory that no other host and no other job uses"});
       }
     }
-    return held;
-  }
-
-  /// At the first rank of a host: what is in all of its slots. What is damaged is not there.
-  [[nodiscard]] host_report report() const {
-    std::map<std::string, host_part> parts;
-    for (const auto& each : find_slots()) {
-      const auto place = slot(each.name);
-      for (const auto& entry : place.list()) {
-        if (!checkpoint_of(entry)) continue;
-        try {
-          add_part(*place.open(entry), parts[entry]);
-          parts[entry].publication = entry;
-        } catch (const error& cause) {
-          if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
-        }
-      }
-    }
-    host_report made;
-    for (auto& [entry, part] : parts)
-      if (!part.publication.empty()) made.parts.push_back(std::move(part));
-    try {
-      const auto path = sentence({root_, "/", published_file});
-      if (const auto text = posix::text_of(path); !text.empty())
-        made.published = from_json<host_report>(text, path).published;
-    } catch (const error& cause) {
-      if (cause.code() != errc::corrupt) throw;
-      for (const auto& each : made.parts) made.published.push_back(each.publication);  // each could be
-    }
-    return made;
-  }
-  static void add_part(const stores::publication& from, host_part& part) {
-    const auto index = read_index(from, index_part::metadata);
-    const auto files = from.files();
-    part.count = index.shards.size();
-    if (const auto at = index.info.notes.find(std::string(run_began));
-        at != index.info.notes.end() && at->second.size() == 1 && is_finite(at->second[0]))
-      part.began = at->second[0];
-    for (std::size_t i = 0; i < index.shards.size(); ++i)
-      if (std::ranges::binary_search(files, index.shards[i].file)) part.shards.push_back(i);
-  }
-
-  void write_published(const std::vector<std::string>& publications) const {
-    const stores::detail::open_directory root{root_, posix::open_at(AT_FDCWD, root_, O_RDONLY | O_DIRECTORY)};
-    if (!root.fd) fail_io("open the directory", root_);
-    const std::string name(published_file), hidden = '.' + name;
-    {
-      const auto file = posix::open_at(root.fd.get(), hidden, O_WRONLY | O_CREAT | O_TRUNC);
-      if (!file) fail_io("create", root.file(hidden));
-      const auto text = to_json(host_report{.published = publications});
-      const std::span<const std::byte> all[] = {std::as_bytes(std::span(text))};
-      posix::write_all(file.get(), all, 0, root.file(hidden));
-      if (options_.directory.durable) posix::sync(file.get(), root.file(hidden));
-    }
-    if (::renameat(root.fd.get(), hidden.c_str(), root.fd.get(), name.c_str()) != 0)
-      fail_io("rename", root.file(hidden));
-    if (options_.directory.durable) posix::sync(root.fd.get(), root_);
-  }
-
-  /// What the slots of this host have of a publication.
-  [[nodiscard]] std::shared_ptr<const stores::publication> open_publication(const std::string& name,
-                                                                            const std::string& publication) const {
-    std::vector<std::shared_ptr<const stores::publication>> parts;
-    for (const auto& each : find_slots()) {
-      try {
-        parts.push_back(slot(each.name).open(publication));
-      } catch (const error& cause) {
-        if (cause.code() != errc::not_found) throw;
-      }
-    }
-    auto location = sentence({root_, "/", name});
-    if (parts.empty()) fail(errc::not_found, {location, " is not on this host any more"});
-    return std::make_shared<united_publication>(std::move(location), std::move(parts));
   }
 
   /// Copies the index, and those shards, to each host that lacks them. A file that is damaged is copied as it is: who
   /// reads it compares checksums.
   void copy(spread_checkpoint& of, const std::vector<std::size_t>& shards, team& ranks) {
     const auto name = checkpoint_of(of.publication).value();
-    const auto source = first_of_[*of.hosts.begin()];
-    const auto text =
-        text_of_rank(ranks, source, [&] { return read_index_text(*open_publication(name, of.publication)); });
+    const auto source = hosts_.first_of[*of.hosts.begin()];
+    const auto text = text_of_rank(ranks, source, [&] { return read_index_text(*disk_.open(of.publication)); });
     const auto index = ranks.all([&] {
-      auto parsed = parse_index(text, sentence({root_, "/", name}), index_part::metadata);
+      auto parsed = parse_index(text, sentence({disk_.root(), "/", name}), index_part::metadata);
       if (parsed.shards.size() < of.shards.size())
-        fail(errc::corrupt, {root_, "/", name, " has another index on each host"});
+        fail(errc::corrupt, {disk_.root(), "/", name, " has another index on each host"});
       return parsed;
     });
-    const auto lacks = [&](std::size_t shard) { return is_first() && !of.shards[shard].contains(host_); };
+    const auto lacks = [&](std::size_t shard) { return hosts_.is_first() && !of.shards[shard].contains(hosts_.host); };
     std::unique_ptr<stores::transaction> to;
     ranks.all([&] {
-      if ((is_first() && !of.hosts.contains(host_)) || std::ranges::any_of(shards, lacks))
+      if ((hosts_.is_first() && !of.hosts.contains(hosts_.host)) || std::ranges::any_of(shards, lacks))
         to = free_slot(of.publication).begin(of.publication);
     });
     for (const auto shard : shards)
-      send(name, of, index.shards[shard], first_of_[*of.shards[shard].begin()], lacks(shard) ? to.get() : nullptr,
+      send(of, index.shards[shard], hosts_.first_of[*of.shards[shard].begin()], lacks(shard) ? to.get() : nullptr,
            ranks);
     ranks.all([&] {
       if (!to) return;
       write_text(to->create(index_file, text.size()), text);
       to->publish();
     });
-    for (unsigned host = 0; host < first_of_.size(); ++host) {
+    for (unsigned host = 0; host < hosts_.hosts(); ++host) {
       of.hosts.insert(host);
       for (const auto shard : shards) of.shards[shard].insert(host);
     }
   }
   /// Sends a file from rank `from` to those that have a transaction for it.
-  void send(const std::string& name, const spread_checkpoint& of, const index_shard& file, unsigned from,
-            stores::transaction* to, team& ranks) const {
+  void send(const spread_checkpoint& of, const index_shard& file, unsigned from, stores::transaction* to,
+            team& ranks) const {
     constexpr std::uint64_t piece = std::uint64_t{16} << 20U;
     std::unique_ptr<stores::source> source;
     stores::sink* out = nullptr;
     page_buffer memory;
     ranks.all([&] {
-      if (rank_ == from) source = open_file(*open_publication(name, of.publication), file);
+      if (hosts_.rank == from) source = open_file(*disk_.open(of.publication), file);
       if (to != nullptr) out = &to->create(file.file, file.bytes);
       static_cast<void>(memory.first(std::min(piece, file.bytes)));
     });
@@ -518,6 +369,9 @@ class host_slots final : public host_set {
         if (out != nullptr) out->write(at, all);
       });
     }
+    ranks.all([&] {
+      if (to != nullptr) to->prepare();  // few files are open at a time
+    });
   }
   /// A slot that no rank has, and that has no part of the publication.
   [[nodiscard]] stores::directory free_slot(const std::string& publication) const {
@@ -526,48 +380,25 @@ class host_slots final : public host_set {
       const auto entries = held->slots[i].list();
       if (std::ranges::find(entries, publication) == entries.end()) return held->slots[i];
     }
-    auto number = ranks_on(host_);
-    for (const auto& each : find_slots()) number = std::max(number, each.number + 1);
-    auto made = slot(name_of(number));
+    auto number = hosts_.ranks_on(hosts_.host);
+    for (const auto& each : disk_.find_slots()) number = std::max(number, each.number + 1);
+    auto made = disk_.slot(host_disk::name_of(number));
     auto lock = made.lock();
     held->locks.push_back(std::move(lock));
     held->slots.push_back(made);
     return made;
   }
 
-  /// Keeps the first thing that fails while a partner is sent to, or sends.
-  template <class Act>
-  void attempt_sending(const Act& act) {
-    try {
-      act();
-    } catch (...) {
-      if (!sending_failure_) sending_failure_ = as_error(std::current_exception(), {root_});
-    }
-  }
-  void publish_received(const std::string& index) const {
-    write_text(received_->create(index_file, index.size()), index);
-    received_->publish();
-  }
-
-  const std::string root_;
+  host_disk disk_;
   const each_host_options options_;
-  // Of the group, after number_hosts:
-  unsigned rank_ = 0, host_ = 0;         // of this process
-  std::vector<unsigned> host_of_{};      // by rank
-  std::vector<unsigned> first_of_{};     // the first rank of each host
-  std::vector<std::size_t> place_of_{};  // by rank: its number on its host
+  host_numbers hosts_;  // of the group, after number_hosts
   mutable mutex mutex_;
   std::weak_ptr<locked_slots> held_ CAIRN_GUARDED_BY(mutex_);
   std::map<std::string, spread_checkpoint> known_ CAIRN_GUARDED_BY(mutex_);  // by name
   std::string begun_ CAIRN_GUARDED_BY(mutex_);                               // a publication
+  std::string token_;                                                        // of the first call of the group
   double began_ CAIRN_GUARDED_BY(mutex_) = 0;
-  // What is sent to partners. Between begin_sending and the end of `send` the others belong to `send`:
-  std::unique_ptr<exchange> sending_;
-  std::atomic<bool> is_sent_{false};  // `send` has ended
-  bool sending_is_off_ = false;
-  std::string sent_index_;
-  std::unique_ptr<stores::transaction> received_;
-  std::optional<error> sending_failure_;
+  partner_copies partners_;
 };
 
 }  // namespace cairn::inline v0_1::detail

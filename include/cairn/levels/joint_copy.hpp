@@ -40,6 +40,7 @@ struct copy_request {
   std::uint64_t place = 0;   ///< of the levels
   std::string name{};        ///< of the checkpoint
   std::string attempt{};     ///< see stores::transaction
+  std::uint64_t index = 0;   ///< the checksum of its text: the checkpoint may be published again meanwhile
   bool is_urgent = false;    ///< the limit on bytes per second does not hold
 };
 
@@ -50,6 +51,7 @@ void describe(Io& io, described<Io, copy_request>& request) {
     io.field("place", request.place);
     io.field("name", request.name);
     io.field("attempt", request.attempt);
+    io.field("index", request.index);
     io.optional("urgent", request.is_urgent);
   });
 }
@@ -79,19 +81,17 @@ class joint_copy {
   void ask(copy_request what, const std::function<void()>& check) {
     constexpr std::chrono::milliseconds pause(20);
     mutex_lock lock(mutex_);
-    const auto wait_until = [&](const auto& holds) {
-      while (!holds()) {
-        check();
-        lock.wait_until(changed_, std::chrono::steady_clock::now() + pause);
-      }
+    const auto wait = [&] {
+      check();
+      lock.wait_until(changed_, std::chrono::steady_clock::now() + pause);
     };
-    wait_until([&] { return !is_asking_; });
+    while (is_asking_) wait();
     is_asking_ = true;
     what.number = ++asked_;
     failure_.clear();
-    request_ = to_json(what);
     try {
-      wait_until([&] { return answered_ == what.number; });
+      request_ = to_json(what);
+      while (answered_ != what.number) wait();
     } catch (...) {
       request_.clear();
       is_asking_ = false;
@@ -116,12 +116,15 @@ class joint_copy {
     }
     asked_ = request.number;
     limiter_.cancel();  // of an earlier request, which rank 0 has given up
+    const auto former = std::make_shared<std::thread>();
     try {
-      thread_ = start_thread([this, request, former = std::make_shared<std::thread>(std::move(thread_))] {
+      former->swap(thread_);
+      thread_ = start_thread([this, request, former] {
         if (former->joinable()) former->join();
         copy(request);
       });
     } catch (...) {
+      former->swap(thread_);
       note_done(request.number, failure_text(request));
     }
   }
@@ -166,10 +169,17 @@ class joint_copy {
       if (!options_.cores.empty()) use_cores(options_.cores);
       constexpr int lower = 19;  // as the thread of a copier
       ::setpriority(PRIO_PROCESS, 0, lower);
-      limiter_.begin(request.is_urgent ? std::nullopt : all_.options(request.place).max_bytes_per_second);
+      {
+        const mutex_lock lock(mutex_);
+        if (request.number != asked_) return;
+        limiter_.begin(request.is_urgent ? std::nullopt : all_.options(request.place).max_bytes_per_second);
+      }
       std::atomic<std::uint64_t> bytes{0};
       const auto there = all_.place(0).open(request.name);
-      const auto index = read_index(*there, index_part::metadata);
+      const auto text = read_index_text(*there);
+      if (checksum(std::as_bytes(std::span(text))) != request.index)
+        fail(errc::not_found, {there->location(), " has been published again"});
+      const auto index = parse_index(text, there->location(), index_part::metadata);
       made = all_.place(request.place).join(request.name, request.attempt);
       if (rank_ < index.shards.size())
         copy_shard(*there, index.shards[rank_], *made, [&](std::uint64_t more) {

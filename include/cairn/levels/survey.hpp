@@ -21,7 +21,8 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// The directory of a publication, the same at all ranks: "step-000000120.0123456789abcdef".
+/// The directory of a publication, the same at all ranks: "step-000000120.0000000700abcdef". Of two of a checkpoint,
+/// the later one of a run has the larger name: an attempt begins with the number of the save, see attempt_after.
 [[nodiscard]] inline std::string publication_of(std::string_view name, std::string_view attempt) {
   return sentence({name, ".", attempt});
 }
@@ -31,6 +32,16 @@ namespace cairn::inline v0_1::detail {
   const auto dot = directory.rfind('.');
   if (dot == directory.npos || !parse_hex(directory.substr(dot + 1))) return std::nullopt;
   return std::string(directory.substr(0, dot));
+}
+
+/// The attempt that follows all those of `known` publications: 8 digits of their number, and 8 of `random`.
+[[nodiscard]] inline std::string attempt_after(const std::vector<std::string>& known, std::uint64_t random) {
+  constexpr unsigned half = 32;
+  std::uint64_t last = 0;
+  for (const auto& each : known)
+    if (const auto attempt = parse_hex(std::string_view(each).substr(each.rfind('.') + 1)))
+      last = std::max(last, *attempt >> half);
+  return to_hex((last + 1) << half | (random >> half));
 }
 
 /// What a host has of a publication.
@@ -78,6 +89,43 @@ void describe(Io& io, described<Io, host_report>& report) {
   return host < half ? host + half : host - half;
 }
 
+/// Which rank is on which host. Hosts are numbered in the order of their first ranks.
+struct host_numbers {
+  unsigned rank = 0, host = 0;          ///< of this process
+  std::vector<unsigned> host_of{};      ///< by rank
+  std::vector<std::size_t> place_of{};  ///< by rank: how many ranks of its host are before it
+  std::vector<unsigned> first_of{};     ///< by host: its first rank
+
+  host_numbers() = default;
+  /// `names`: of the host of each rank.
+  host_numbers(unsigned own, const std::vector<std::string>& names) : rank(own) {
+    std::map<std::string_view, unsigned> numbers;
+    for (unsigned each = 0; each < names.size(); ++each) {
+      const auto [at, is_new] = numbers.try_emplace(names[each], hosts());
+      if (is_new) first_of.push_back(each);
+      place_of.push_back(ranks_on(at->second));
+      host_of.push_back(at->second);
+    }
+    host = host_of[rank];
+  }
+
+  [[nodiscard]] unsigned hosts() const noexcept { return static_cast<unsigned>(first_of.size()); }
+  [[nodiscard]] unsigned ranks() const noexcept { return static_cast<unsigned>(host_of.size()); }
+  [[nodiscard]] std::size_t ranks_on(unsigned which) const {
+    return static_cast<std::size_t>(std::ranges::count(host_of, which));
+  }
+  /// Is this process the first rank of its host?
+  [[nodiscard]] bool is_first() const { return first_of[host] == rank; }
+  /// The rank that gets copies from rank `of`: on the partner of its host, that with its place there.
+  [[nodiscard]] unsigned partner_of_rank(unsigned of) const {
+    const auto on = partner_of(host_of[of], hosts());
+    auto left = place_of[of] % ranks_on(on);
+    unsigned found = first_of[on];
+    while (host_of[found] != on || left-- != 0) ++found;
+    return found;
+  }
+};
+
 /// A checkpoint on the hosts, which are numbered.
 struct spread_checkpoint {
   std::string publication;
@@ -123,16 +171,15 @@ inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
       for (const auto shard : part.shards) made.shards[shard].insert(host);
     }
   }
-  // Of one that is published again, the newer publication, which no rank may know yet to be complete.
-  const auto rank = [&](const spread_checkpoint& each) {
-    return std::tuple(!each.missing(), !published.contains(each.publication), each.began);
+  const auto rank = [](const spread_checkpoint& each) {
+    return std::tuple(!each.missing(), each.began, std::string_view(each.publication));
   };
   std::map<std::string, spread_checkpoint> all;
   for (auto& [directory, each] : found) {
     const auto name = checkpoint_of(directory);
     if (!name || (each.missing() && !published.contains(directory))) continue;
     const auto [at, is_new] = all.try_emplace(*name);
-    if (is_new || rank(at->second) < rank(each)) at->second = std::move(each);
+    if (is_new || rank(at->second) < rank(each)) at->second = each;
   }
   drop_abandoned(all);
   return all;

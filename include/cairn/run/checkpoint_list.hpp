@@ -19,6 +19,7 @@
 #include "cairn/options.hpp"
 #include "cairn/report.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/host_set.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/level_set.hpp"
 #include "cairn/store/naming.hpp"
@@ -156,9 +157,7 @@ class checkpoint_list {
   }
 
   /// What no rule keeps. errc::io: an index cannot be read; errc::unsupported: one is of another format version.
-  [[nodiscard]] std::vector<removal> retention_plan() {
-    return plan_retention(entries(names_to_prune(), pruned_), rules());
-  }
+  [[nodiscard]] std::vector<removal> retention_plan() { return plan(entries(names_to_prune(), pruned_)); }
 
   /// Removes what no rule keeps; returns the number of removed checkpoints. Reports what cannot be removed as an event.
   std::uint64_t prune() noexcept {
@@ -166,9 +165,9 @@ class checkpoint_list {
       const auto count = remove_abandoned();
       if (!rules().any()) return count;
       const auto all = entries(names_to_prune(), pruned_);
-      const auto plan = plan_retention(all, rules());
+      const auto going = plan(all);
       report_missing_metric(all);
-      return count + remove(plan, pruned_).count;
+      return count + remove(going, pruned_).count;
     } catch (...) {  // the save has succeeded; the next one retries
       const auto cause = as_error(std::current_exception(), {"the checkpoints are not removed"});
       try {
@@ -223,6 +222,16 @@ class checkpoint_list {
     const auto last = levels_ != nullptr ? levels_->keep_last(place_) : std::nullopt;
     return {last ? last : options_.keep_last, options_.keep_best, options_.keep_every};
   }
+  /// What no rule keeps, and what is older than the newest checkpoint and has lost shards with a host.
+  [[nodiscard]] std::vector<removal> plan(std::span<const retained_entry> all) const {
+    auto going = plan_retention(all, rules());
+    const auto hosts = pruned_.hosts();
+    if (!hosts || !rules().any()) return going;
+    for (const auto& each : all)
+      if (each.step < newest_step_.value_or(0) && hosts->lacks_shards(each.name))
+        going.push_back({each.name, each.name + " has shards that are on no host"});
+    return going;
+  }
   /// Removes what is left at the place of runs from which another machine has continued. Returns their number.
   std::uint64_t remove_abandoned() {
     if (levels_ == nullptr) return 0;
@@ -245,12 +254,13 @@ class checkpoint_list {
   [[nodiscard]] std::vector<retained_entry> entries(const std::vector<std::string>& all, const any_store& in) {
     std::vector<retained_entry> entries;
     const auto copying = copying_ ? copying_() : std::set<std::string>();
+    const auto hosts = in.hosts();
     for (const auto& name : all) {
       const auto step = parse_checkpoint_name(name);
       if (!step) known_.erase(name);  // others may replace it at any time
       auto& entry = entries.emplace_back(known(name, step, in).entry);
       entry.pinned = step && (options_.pinned.contains(*step) || copying.contains(name));
-      entry.is_usable = step && entry.is_usable && !unusable_.contains(name);
+      entry.is_usable = step && entry.is_usable && !unusable_.contains(name) && !(hosts && hosts->lacks_shards(name));
     }
     return entries;
   }

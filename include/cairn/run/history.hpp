@@ -91,11 +91,23 @@ class history {
   /// Removes everything else at this rank. What fails is an event; the next save tries it again.
   void keep_only(const std::vector<std::string>& kept) noexcept {
     try {
-      if (ranks_.is_leader()) std::ignore = checkpoints_.prune();
       hosts_->keep_only(kept);
     } catch (...) {
       emit_failure({}, 0, "the checkpoints are not removed");
     }
+  }
+  /// At the leader, before a save: what is there, as a text for the others.
+  [[nodiscard]] std::string listed() const {
+    std::string text;
+    for (const auto& each : hosts_->publications({})) text += (text.empty() ? "" : "/") + each;
+    return text;
+  }
+  /// At the others: removes everything else, such as what is left of a save that has failed.
+  void keep_listed(std::string_view text) {
+    std::vector<std::string> kept;
+    for (auto left = text; !left.empty(); left.remove_prefix(std::min(left.size(), kept.back().size() + 1)))
+      kept.emplace_back(left.substr(0, left.find('/')));
+    keep_only(kept);
   }
 
   /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
@@ -120,6 +132,7 @@ class history {
   void prepare_for(save_job& job) {
     own_store();
     checkpoints_.make_way(job.info.step);
+    if (hosts_) keep_only(hosts_->publications({}));
     if (levels_ || hosts_) job.info.notes[std::string(run_began)] = {levels_ ? levels_->began() : hosts_->began()};
   }
   /// Has the published checkpoint copied to the other places. What fails here is an event.

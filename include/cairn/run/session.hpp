@@ -275,6 +275,7 @@ class session {
   void write(work& current);
   void publish(work& current, std::span<const std::string> records);
   void complete(work& current);
+  void tidy_up(const std::vector<std::string>& kept);
   void note_published(work& current);
   void count_save(work& save);
   void finish_alone(work& current);

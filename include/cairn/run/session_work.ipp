@@ -56,7 +56,8 @@ error session::failure_of(const work& current) const noexcept {
   const auto cause = std::current_exception();
   try {
     const auto& name = current.job ? current.job->name : history_.base().parent()->name;
-    return as_error(cause, {store().location(), "/", name, " cannot be ", current.is_published ? "merged" : "saved"});
+    return as_error(cause, {store().location(), "/", name, " cannot be ",
+                            current.is_published && !history_.hosts() ? "merged" : "saved"});
   } catch (...) {  // no memory for the location
     return as_error(cause, {"the save or merge"});
   }
@@ -83,12 +84,19 @@ void session::begin(work& current) {
   if (!current.is_merge()) history_.prepare_for(*current.job);
   make_attempt(current);
   current.begun = current.attempt->begin();
+  if (history_.hosts()) current.begun = history_.listed() + "//" + current.begun;  // names have no slash
 }
 
 /// At the others: joins it.
 void session::join(work& current, const std::string& begun) {
+  std::string_view text(begun);
+  if (history_.hosts()) {
+    const auto end = text.find("//");
+    history_.keep_listed(text.substr(0, end));
+    text.remove_prefix(end + 2);
+  }
   make_attempt(current);
-  current.attempt->join(begun);
+  current.attempt->join(text);
 }
 
 /// Makes this process's attempt, from what is copied or to be merged.
@@ -128,8 +136,13 @@ void session::publish(work& current, std::span<const std::string> records) {
 void session::complete(work& current) {
   note_published(current);
   if (!current.is_merge()) history_.copy_published(current.job->name);
-  if (history_.hosts()) return history_.keep_only(history_.plan_kept());
-  std::ignore = history_.checkpoints().prune();
+  tidy_up(history_.hosts() ? history_.plan_kept() : std::vector<std::string>());
+}
+
+/// Removes what retention does not keep, and where each host has a place of its own, everything but `kept`.
+void session::tidy_up(const std::vector<std::string>& kept) {
+  if (ranks_.is_leader()) std::ignore = history_.checkpoints().prune();
+  if (history_.hosts()) history_.keep_only(kept);
 }
 
 /// At the leader in `publish`, and then at the others: the checkpoint is published.
@@ -202,6 +215,7 @@ void session::fail_work(work& current, const error& cause) noexcept {
     } else {
       if (current.attempt) history_.checkpoints().note_failed_save(*current.job);  // it may have been published
       current.attempt.reset();
+      if (history_.hosts() && current.phase >= save_phase::publishing) history_.hosts()->withdraw();
       current.state_source.reset();
       failure =
           history_.report_failure(history_.about(event::kind::failed, *current.job), std::make_exception_ptr(cause));
@@ -453,9 +467,11 @@ void session::place(work& current) {
 /// All ranks have published: each sends its shards to a partner, if there is one.
 void session::send(work& current) {
   background_.wait();
-  note_published(current);
-  current.is_published = true;
-  if (ranks_.is_leader()) history_.copy_published(current.job->name);
+  if (!std::exchange(current.is_published, true))
+    ranks_.all([&] {
+      note_published(current);
+      if (ranks_.is_leader()) history_.copy_published(current.job->name);
+    });
   if (!history_.hosts()->begin_sending(current.made->index)) return tidy(current);
   current.phase = save_phase::sending;
   start_phase([this](work& published) { history_.send(*published.job); }, true);
@@ -465,7 +481,7 @@ void session::send(work& current) {
 void session::tidy(work& current) {
   const auto kept = ranks_.from_leader([&] { return history_.plan_kept(); });
   current.phase = save_phase::tidying;
-  start_phase([this, kept](work& /*published*/) { history_.keep_only(kept); });
+  start_phase([this, kept](work& /*published*/) { tidy_up(kept); });
 }
 
 /// The checkpoint is published, and all ranks know it: ends the work, or begins the merge that is due.

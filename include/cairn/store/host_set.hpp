@@ -41,13 +41,20 @@ class host_set {
   [[nodiscard]] virtual std::vector<std::string> publications(const std::set<std::string>& without) const = 0;
   /// Removes what this rank has of other publications: all ranks keep the same.
   virtual void keep_only(const std::vector<std::string>& publications) = 0;
+  /// Removes what this rank has published of the checkpoint that has been begun last: others could not publish it.
+  virtual void withdraw() noexcept = 0;
+  /// Whether shards of the checkpoint are on no host.
+  [[nodiscard]] virtual bool lacks_shards(const std::string& name) const = 0;
+  /// The same at all ranks that have met, and nowhere else.
+  [[nodiscard]] virtual const std::string& token() const noexcept = 0;
   /// See level_set::began.
   [[nodiscard]] virtual double began() const = 0;
 };
 
 /// The place of a store as all ranks name it, though each host may have a path of its own.
 [[nodiscard]] inline std::string common_location(const any_store& store) {
-  return store.hosts() ? "the disks of the hosts" : store.location();
+  const auto hosts = store.hosts();
+  return hosts ? "the disks of the hosts " + hosts->token() : store.location();
 }
 
 }  // namespace cairn::inline v0_1::detail

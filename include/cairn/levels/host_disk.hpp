@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// The directory of a run on the disk of one host, with one of its own for each rank of the host, a slot.
+//
+//   ROOT/slot-00/step-000000120.0000000700abcdef/   index.json and the shards that the rank has written, or that a
+//   ROOT/slot-01/...                                restore has brought
+//   ROOT/partner-00/...                             shards of ranks of another host
+//   ROOT/published                                  the publications that all ranks have made, see host_report
+//
+// Slots are numbered within a host, so that ranks of another number and order find what is there.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cairn/core/error.hpp"
+#include "cairn/core/float_bits.hpp"
+#include "cairn/levels/survey.hpp"
+#include "cairn/store/base.hpp"
+#include "cairn/store/directory.hpp"
+#include "cairn/store/index.hpp"
+#include "cairn/store/level_set.hpp"
+#include "cairn/store/root_directory.hpp"
+#include "cairn/system/posix.hpp"
+
+namespace cairn::inline v0_1::detail {
+
+/// A publication of which the slots of a host have parts.
+class united_publication final : public stores::publication {
+ public:
+  united_publication(std::string location, std::vector<std::shared_ptr<const publication>> parts)
+      : location_(std::move(location)), parts_(std::move(parts)) {}
+
+  [[nodiscard]] std::string location() const override { return location_; }
+  [[nodiscard]] std::vector<std::string> files() const override {
+    std::set<std::string> all;
+    for (const auto& each : parts_)
+      for (auto& file : each->files()) all.insert(std::move(file));
+    return {all.begin(), all.end()};
+  }
+  [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view file) const override {
+    for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
+      try {
+        return parts_[i]->open(file);
+      } catch (const error& cause) {
+        if (cause.code() != errc::not_found) throw;
+      }
+    }
+    return parts_.back()->open(file);
+  }
+
+ private:
+  std::string location_;
+  std::vector<std::shared_ptr<const publication>> parts_;
+};
+
+class host_disk {
+ public:
+  /// errc::invalid: see stores::directory.
+  host_disk(std::string root, const stores::directory_options& options)
+      : root_(stores::directory(std::move(root), options).location()), options_(options) {}
+
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }
+  /// The same for all ranks that use this directory.
+  [[nodiscard]] std::string identity() const {
+    const auto root = open_root();
+    if (!root.fd) fail_io("open the directory", root_, ENOENT);
+    const auto about = stores::detail::status_of(root.fd.get(), root_);
+    return std::to_string(about.st_dev) + ":" + std::to_string(about.st_ino);
+  }
+
+  /// The name of a slot, and its number.
+  struct named_slot {
+    std::string name;
+    std::size_t number = 0;
+    bool is_partner = false;
+  };
+
+  [[nodiscard]] static std::string name_of(std::size_t number, bool is_partner = false) {
+    const auto digits = std::to_string(number);
+    return sentence({is_partner ? partner_prefix : slot_prefix, digits.size() < 2 ? "0" : "", digits});
+  }
+  [[nodiscard]] stores::directory slot(const std::string& name) const {
+    return stores::directory(root_ + "/" + name, options_);
+  }
+  /// Those that are there.
+  [[nodiscard]] std::vector<named_slot> find_slots() const {
+    const auto root = open_root();
+    std::vector<named_slot> found;
+    for (auto& entry : root.fd ? root.entries() : std::vector<std::string>())
+      for (const bool is_partner : {false, true}) {
+        const auto prefix = is_partner ? partner_prefix : slot_prefix;
+        std::size_t number = 0;
+        if (entry.starts_with(prefix) && read_number(entry.substr(prefix.size()), number) &&
+            entry == name_of(number, is_partner))
+          found.push_back({entry, number, is_partner});
+      }
+    std::ranges::sort(found, {}, &named_slot::name);
+    return found;
+  }
+  /// What the slots have of a publication; parts whose index is damaged last. errc::not_found.
+  [[nodiscard]] std::shared_ptr<const stores::publication> open(const std::string& publication) const {
+    std::vector<std::shared_ptr<const stores::publication>> parts, damaged;
+    for (const auto& each : find_slots()) {
+      try {
+        auto part = slot(each.name).open(publication);
+        (has_index(*part) ? parts : damaged).push_back(std::move(part));
+      } catch (const error& cause) {
+        if (cause.code() != errc::not_found) throw;
+      }
+    }
+    parts.insert(parts.end(), damaged.begin(), damaged.end());
+    if (parts.empty()) fail(errc::not_found, {root_, "/", publication, " is not on this host any more"});
+    return std::make_shared<united_publication>(sentence({root_, "/", publication}), std::move(parts));
+  }
+  /// What is in all slots. What is damaged is not there.
+  [[nodiscard]] host_report report() const {
+    std::map<std::string, host_part> parts;
+    for (const auto& each : find_slots()) {
+      const auto place = slot(each.name);
+      for (const auto& entry : place.list()) {
+        if (!checkpoint_of(entry)) continue;
+        try {
+          add_part(*place.open(entry), parts[entry]);
+          parts[entry].publication = entry;
+        } catch (const error& cause) {
+          if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
+        }
+      }
+    }
+    host_report made;
+    for (auto& [entry, part] : parts)
+      if (!part.publication.empty()) made.parts.push_back(std::move(part));
+    const auto path = sentence({root_, "/", published_file});
+    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return made;
+    try {
+      made.published = from_json<host_report>(posix::text_of(path), path).published;
+    } catch (const error& cause) {
+      if (cause.code() != errc::corrupt) throw;
+      for (const auto& each : made.parts) made.published.push_back(each.publication);  // each could be
+    }
+    return made;
+  }
+  /// Replaces the list of publications.
+  void write_published(const std::vector<std::string>& publications) {
+    auto text = to_json(host_report{.published = publications});
+    if (text == written_) return;
+    const auto root = open_root();
+    if (!root.fd) fail_io("open the directory", root_, ENOENT);
+    const std::string name(published_file), hidden = '.' + name;
+    {
+      const auto file = posix::open_at(root.fd.get(), hidden, O_WRONLY | O_CREAT | O_TRUNC);
+      if (!file) fail_io("create", root.file(hidden));
+      const std::span<const std::byte> all[] = {std::as_bytes(std::span(text))};
+      posix::write_all(file.get(), all, 0, root.file(hidden));
+      if (options_.durable) posix::sync(file.get(), root.file(hidden));
+    }
+    if (::renameat(root.fd.get(), hidden.c_str(), root.fd.get(), name.c_str()) != 0)
+      fail_io("rename", root.file(hidden));
+    if (options_.durable) posix::sync(root.fd.get(), root_);
+    written_ = std::move(text);
+  }
+
+ private:
+  static constexpr std::string_view slot_prefix = "slot-", partner_prefix = "partner-", published_file = "published";
+
+  /// Without a descriptor where it is not there.
+  [[nodiscard]] stores::detail::open_directory open_root() const {
+    stores::detail::open_directory root{root_, posix::open_at(AT_FDCWD, root_, O_RDONLY | O_DIRECTORY)};
+    if (!root.fd && errno != ENOENT) fail_io("open the directory", root_);
+    return root;
+  }
+  static void add_part(const stores::publication& from, host_part& part) {
+    const auto index = read_index(from, index_part::metadata);
+    const auto files = from.files();
+    part.count = index.shards.size();
+    if (const auto at = index.info.notes.find(std::string(run_began));
+        at != index.info.notes.end() && at->second.size() == 1 && is_finite(at->second[0]))
+      part.began = at->second[0];
+    for (std::size_t i = 0; i < index.shards.size(); ++i)
+      if (std::ranges::binary_search(files, index.shards[i].file)) part.shards.push_back(i);
+  }
+  [[nodiscard]] static bool has_index(const stores::publication& part) {
+    try {
+      static_cast<void>(read_index(part, index_part::metadata));
+      return true;
+    } catch (const error& cause) {
+      if (cause.code() != errc::corrupt && cause.code() != errc::unreadable) throw;
+      return false;
+    }
+  }
+
+  const std::string root_;
+  const stores::directory_options options_;
+  std::string written_;  // to the list of publications
+};
+
+}  // namespace cairn::inline v0_1::detail
