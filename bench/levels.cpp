@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a second place for checkpoints costs the training, and how fast checkpoints go to a bucket and come back.
+// What a second place for checkpoints costs the training, how fast checkpoints go to a bucket and come back, and how fast
+// ranks save to the disks of their hosts and to partners.
 #include "cairn/levels.hpp"
 
+#include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -16,16 +19,20 @@
 #include <vector>
 
 #include "cairn/checkpointer.hpp"
+#include "cairn/each_host.hpp"
+#include "cairn/group/threads.hpp"
 #include "cairn/load.hpp"
 #include "cairn/s3.hpp"
 #include "cairn/store/directory.hpp"
 #include "common/arguments.hpp"
+#include "common/clock.hpp"
 #include "common/interleave.hpp"
 #include "common/report.hpp"
 #include "common/settle.hpp"
 #include "common/statistics.hpp"
 #include "common/work_directory.hpp"
 #include "levels/bucket.hpp"
+#include "levels/plain_ranks.hpp"
 #include "stall/trainer.hpp"
 
 namespace {
@@ -34,7 +41,7 @@ using namespace bench;
 
 constexpr std::string_view usage =
     "levels [--state 1024] [--repetitions 5] [--directory .] [--bucket NAME] [--json FILE] [--quick yes] [--wait 5]\n"
-    "  --state        MiB of the state that goes to the bucket; half of it is copied beside the training\n"
+    "  --state        MiB of the state that goes to the bucket, and of 4 ranks; half is copied beside the training\n"
     "  --repetitions  of every measurement\n"
     "  --directory    where the checkpoints go, in a new directory that is deleted afterwards\n"
     "  --bucket       of the server AWS_ENDPOINT_URL_S3; CAIRN_S3_BUCKET by default; without one nothing is sent\n"
@@ -115,6 +122,50 @@ void measure_slowdown(const settings& how, report& to) {
   to.at_most("levels.slowdown", median_ratio(beside, alone), 1.10);
 }
 
+/// Saves of four ranks to their hosts, here four directories, and copies at partners, over the same by hand.
+void measure_hosts(const settings& how, report& to) {
+  constexpr unsigned ranks = 4;
+  const auto state = trained_state(how.mib);  // of which each rank writes a quarter
+  plain_ranks peer(how.directory, ranks, (how.mib << 20U) / ranks);
+  std::vector<double> saved[2], sent[2];
+  for (std::size_t i = 0; i < how.repetitions; ++i) {
+    std::vector<double> published(ranks), received(ranks);
+    auto group = cairn::groups::threads::make(ranks);
+    std::vector<std::jthread> all;
+    std::barrier meet(std::ptrdiff_t{ranks});
+    for (unsigned rank = 0; rank < ranks; ++rank)
+      all.emplace_back([&, rank, own = group[rank]]() mutable {
+        const auto host = std::to_string(rank);
+        double began = 0;
+        cairn::checkpointer_options options{.when = cairn::policies::every_steps{1}};
+        options.on_event = [&](const cairn::event& what) {
+          if (began == 0) return;
+          if (what.what == cairn::event::kind::published) published[rank] = clock_seconds() - began;
+          if (what.what == cairn::event::kind::promoted) received[rank] = clock_seconds() - began;
+        };
+        cairn::checkpointer run(cairn::each_host(how.directory + "/host" + host, {.host = host, .partner = true}),
+                                options, std::move(own));
+        run.save(std::vector<float>(1), {.step = 1});  // locks, and learns what is there
+        meet.arrive_and_wait();
+        began = clock_seconds();
+        run.save(state, {.step = 2});
+      });
+    group.clear();
+    all.clear();
+    saved[0].push_back(std::ranges::max(published));
+    sent[0].push_back(std::ranges::max(received) - saved[0].back());
+    saved[1].push_back(peer.save());
+    sent[1].push_back(peer.exchange());
+    for (unsigned rank = 0; rank < ranks; ++rank)
+      std::filesystem::remove_all(how.directory + "/host" + std::to_string(rank));
+  }
+  const auto gb = static_cast<double>(how.mib << 20U) / 1e9;
+  to.number("levels.near_gb_s", gb / median(saved[0]));
+  to.number("levels.partner_gb_s", gb / median(sent[0]));
+  to.at_least("levels.near_over_plain", median_ratio(saved[1], saved[0]), 0.85);
+  to.at_least("levels.partner_over_plain", median_ratio(sent[1], sent[0]), 0.8);
+}
+
 /// A copy of a checkpoint to a bucket, and a load of it from there, over the same bytes by plain libcurl.
 void measure_bucket(const settings& how, report& to) {
   const auto nan = std::numeric_limits<double>::quiet_NaN();
@@ -172,6 +223,7 @@ int main(int argc, char** argv) try {
   report all;
   measure_steps(how, all);
   measure_slowdown(how, all);
+  measure_hosts(how, all);
   measure_bucket(how, all);
   all.print_figures();
   all.write_json(options.file("json"));
