@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a second place for checkpoints costs the training, how fast checkpoints go to a bucket and come back, and how fast
-// ranks save to the disks of their hosts and to partners.
+// What a second place for checkpoints costs the training, how fast checkpoints go to a bucket and come back, and how
+// fast ranks save to the disks of their hosts and to partners.
 #include "cairn/levels.hpp"
 
 #include <algorithm>
