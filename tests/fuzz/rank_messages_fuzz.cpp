@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Hostile bytes as what a rank sends: records of gathers, messages of failures, what a host has, and the record of a
-// share, of which the leader publishes a checkpoint. Each gives what was sent, or cairn::error; what is published has an
-// index that can be read. All memory together is at most a multiple of the input's size. runs: 1/2
+// share, of which the leader publishes a checkpoint. Each gives what was sent, or cairn::error; what is published has
+// an index that can be read. All memory together is at most a multiple of the input's size. runs: 1/2
 
 #include "cairn/chain/attempt.hpp"
 #include "cairn/core/error.hpp"
