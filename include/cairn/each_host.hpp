@@ -22,22 +22,25 @@ class host_slots;
 struct each_host_options {
   /// What tells hosts apart; empty: the boot id of the kernel. Ranks with the same text use the same directory.
   std::string host{};
-  /// Each rank also sends its share to a rank on another host, for when its own is lost. Needs a group whose ranks can
-  /// send messages; on one host nothing is sent, and the event `unmatched` says so.
+  /// Each rank also sends its shard to a rank on another host, for when its own is lost. errc::unsupported for a group
+  /// that is no messaging_group; on one host nothing is sent, and the event `unmatched` says so.
   bool partner = false;
-  stores::directory_options directory{};  ///< how each rank writes and locks its own
+  stores::directory_options directory{};  ///< how each slot is written and locked
 };
 
 /// A store for a checkpointer of a group: each rank saves its share below `root` of its own host, in `slot-00` and so
 /// on, and no rank reads or writes what is on another host. A restore takes the newest checkpoint of which the hosts
 /// have all shards, and sends each host those that it lacks, over the group; the number and the order of ranks and
-/// hosts may have changed. A checkpoint of which shards are on no host is errc::corrupt. Without a group it is that of
-/// one rank. With `partner`, all checkpoints survive the loss of any one host, and of several without both of a pair.
+/// hosts may have changed. Restoring one with a shard on no host is errc::corrupt. Without a group there is one rank.
+/// With `partner`, a checkpoint that has been sent survives the loss of hosts, unless two of them are partners. Ranks
+/// of one host have the same directory, else the first call throws errc::invalid. Each rank has its own each_host.
 class each_host {
  public:
+  /// errc::invalid: see stores::directory.
   explicit each_host(std::string root, each_host_options options = {});
 
-  // The functions of a store, after the first call of a checkpointer, such as `restore`; errc::invalid before.
+  // The functions of a store, after a `restore`, `step`, `save` or `wait` of its checkpointer; errc::invalid before, as
+  // is checkpointer::steps.
   [[nodiscard]] std::string location() const;             ///< `root`
   [[nodiscard]] stores::ownership lock();                 ///< that of the checkpointer
   [[nodiscard]] std::chrono::milliseconds lease() const;  ///< of a directory
@@ -45,7 +48,7 @@ class each_host {
   [[nodiscard]] std::unique_ptr<stores::transaction> join(std::string_view name, std::string_view attempt);
   [[nodiscard]] std::vector<std::string> list() const;
   [[nodiscard]] std::shared_ptr<const stores::publication> open(std::string_view name) const;
-  void remove(std::string_view name);
+  void remove(std::string_view name);  ///< what this rank has
 
  private:
   friend class any_store;

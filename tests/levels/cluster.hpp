@@ -32,7 +32,7 @@ struct state {
   friend bool operator==(const state& a, const state& b) { return a.common == b.common && a.own.value == b.own.value; }
 };
 
-/// What all ranks have, and what rank `rank` of `ranks` has of the numbers of the `saved` ones.
+/// What all ranks have, and rank `rank`'s deal of the numbers that `saved` ranks saved.
 inline state state_at(std::uint64_t step, unsigned rank, std::size_t ranks, std::size_t saved) {
   state made{.common = trained(step, 3000), .own = {}};
   for (std::size_t from = rank; from < saved; from += ranks) made.own.value.push_back(10 * step + from);

@@ -222,9 +222,10 @@ TEST_CASE("what cannot be done on the disks of hosts is refused") {
   const sample::scratch scratch;
   const cairn::each_host where(scratch.path("a"));
   auto options = quick();
-  CHECK_THROWS_WITH(cairn::checkpointer(where, options).steps(), ContainsSubstring("whose first call finds out"));
-  CHECK_THROWS_WITH(cairn::any_store(where).begin("a"), ContainsSubstring("whose first call finds out"));
-  CHECK_THROWS_WITH(cairn::any_store(where).lock(), ContainsSubstring("whose first call finds out"));
+  CHECK_THROWS_WITH(cairn::checkpointer(where, options).steps(),
+                    ContainsSubstring("cannot be used before the first call"));
+  CHECK_THROWS_WITH(cairn::any_store(where).begin("a"), ContainsSubstring("cannot be used before the first call"));
+  CHECK_THROWS_WITH(cairn::any_store(where).lock(), ContainsSubstring("cannot be used before the first call"));
   CHECK_THROWS_WITH(cairn::each_host(""), ContainsSubstring("is empty"));
   CHECK_THROWS_WITH(cairn::each_host("s3://bucket/a"), ContainsSubstring("is an address"));
   CHECK_THROWS_WITH((cairn::levels{scratch.path("b"), where}), ContainsSubstring("has to be the first place"));

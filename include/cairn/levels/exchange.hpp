@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -74,7 +73,8 @@ class exchange {
   /// In another thread: reads and writes until all is done, or cancelled.
   void work() {
     while (true) {
-      work_once();
+      for (auto& each : outgoing_) read_next(each);
+      for (auto& each : incoming_) write_next(each);
       mutex_lock lock(mutex_);
       while (!is_cancelled_ && !is_done() && !has_work()) lock.wait(changed_);
       if (is_cancelled_ || is_done()) return;
@@ -149,11 +149,6 @@ class exchange {
            std::ranges::all_of(incoming_, [](const auto& each) { return each.written == count_of(each.of.bytes); });
   }
 
-  /// Reads the next pieces, and writes those that have arrived.
-  void work_once() {
-    for (auto& each : outgoing_) read_next(each);
-    for (auto& each : incoming_) write_next(each);
-  }
   void read_next(outgoing& from) {
     {
       const mutex_lock lock(mutex_);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The directory of a run on the disk of one host, with one of its own for each rank of the host, a slot.
+// The directory of a run on one host. Each rank has a subdirectory, its slot.
 //
-//   ROOT/slot-00/step-000000120.0000000700abcdef/   index.json and the shards that the rank has written, or that a
-//   ROOT/slot-01/...                                restore has brought
+//   ROOT/slot-00/step-000000120.0000000700abcdef/   index.json, and shards: of the rank, or brought by a restore
+//   ROOT/slot-01/...                                that of the next rank
 //   ROOT/partner-00/...                             shards of ranks of another host
-//   ROOT/published                                  the publications that all ranks have made, see host_report
+//   ROOT/published                                  publications of all ranks, see host_report
 //
-// Slots are numbered within a host, so that ranks of another number and order find what is there.
+// Slots are numbered within a host, so a job with other ranks finds what is there.
 #pragma once
 
 #include <algorithm>
@@ -61,6 +61,7 @@ class united_publication final : public stores::publication {
   std::vector<std::shared_ptr<const publication>> parts_;
 };
 
+/// Finds, opens and lists what the slots have. errc::io. Thread-safe, but for `write_published`.
 class host_disk {
  public:
   /// errc::invalid: see stores::directory.
@@ -120,7 +121,7 @@ class host_disk {
     if (parts.empty()) fail(errc::not_found, {root_, "/", publication, " is not on this host any more"});
     return std::make_shared<united_publication>(sentence({root_, "/", publication}), std::move(parts));
   }
-  /// What is in all slots. What is damaged is not there.
+  /// What all slots have, without damaged parts.
   [[nodiscard]] host_report report() const {
     std::map<std::string, host_part> parts;
     for (const auto& each : find_slots()) {
@@ -144,7 +145,7 @@ class host_disk {
       made.published = from_json<host_report>(posix::text_of(path), path).published;
     } catch (const error& cause) {
       if (cause.code() != errc::corrupt) throw;
-      for (const auto& each : made.parts) made.published.push_back(each.publication);  // each could be
+      for (const auto& each : made.parts) made.published.push_back(each.publication);  // any may have been published
     }
     return made;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The disks of the hosts of a group as one store: what is on which host, what a restore brings, what all ranks keep.
-// Slots (host_disk.hpp) that no rank has belong to the first rank of the host.
+// The first rank of a host owns the slots (host_disk.hpp) that no rank uses.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,6 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/host_set.hpp"
 #include "cairn/store/index.hpp"
-#include "cairn/store/level_set.hpp"
 #include "cairn/store/root_directory.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/store/writer.hpp"
@@ -66,7 +65,7 @@ template <class Act>
 }
 
 /// What is known of the checkpoints is the same at all ranks, but while one of them removes some. Thread-safe, but for
-/// the functions that take a team.
+/// the functions that take a team, those that send, and `keep_only`.
 class host_slots final : public host_set {
  public:
   host_slots(std::string root, each_host_options options)
@@ -239,20 +238,17 @@ class host_slots final : public host_set {
   }
 
  private:
-  /// The slots of this rank, and their locks: its own, that for its partner, if there is one, and those that no rank
-  /// has.
+  /// The slots of this rank, and their locks: its own, that for copies it receives, and unused ones.
   struct locked_slots {
     std::vector<stores::directory> slots{};
     std::vector<stores::ownership> locks{};
-    std::size_t own = 0;  // the number of those before the last ones
+    std::size_t own = 0;  // how many are not unused ones
   };
-
-  static constexpr std::string_view slot_prefix = "slot-", partner_prefix = "partner-", published_file = "published";
 
   [[nodiscard]] std::shared_ptr<locked_slots> locked() const {
     const mutex_lock lock(mutex_);
     if (auto held = held_.lock()) return held;
-    fail(errc::invalid, {disk_.root(), " is for a checkpointer, whose first call finds out what is on the hosts"});
+    fail(errc::invalid, {disk_.root(), " cannot be used before the first call of its checkpointer"});
   }
   /// The publication that this rank has begun last.
   [[nodiscard]] std::string begun() const {
@@ -293,12 +289,12 @@ class host_slots final : public host_set {
     for (unsigned rank = 0; rank < places.size(); ++rank)
       if (const auto first = hosts_.first_of[hosts_.host_of[rank]]; places[rank] != places[first])
         fail(errc::invalid, {"ranks ", first, " and ", rank,
-                             " are on one host, but their directories are not the same: each_host_options::host tells "
-                             "apart what is one host to the kernel"});
+                             " are on one host, but their directories are not the same: set each_host_options::host "
+                             "to tell hosts apart"});
   }
   void lock_slots(locked_slots& held) const {
     const auto found = disk_.find_slots();
-    const auto own = hosts_.place_of[hosts_.rank];
+    const auto own = hosts_.index_on_host[hosts_.rank];
     held.slots.push_back(disk_.slot(host_disk::name_of(own)));
     if (options_.partner || std::ranges::count(found, host_disk::name_of(own, true), &host_disk::named_slot::name) != 0)
       held.slots.push_back(disk_.slot(host_disk::name_of(own, true)));
@@ -324,7 +320,7 @@ class host_slots final : public host_set {
     const auto index = ranks.all([&] {
       auto parsed = parse_index(text, sentence({disk_.root(), "/", name}), index_part::metadata);
       if (parsed.shards.size() < of.shards.size())
-        fail(errc::corrupt, {disk_.root(), "/", name, " has another index on each host"});
+        fail(errc::corrupt, {disk_.root(), "/", name, " has different indexes on hosts"});
       return parsed;
     });
     const auto lacks = [&](std::size_t shard) { return hosts_.is_first() && !of.shards[shard].contains(hosts_.host); };
@@ -334,8 +330,8 @@ class host_slots final : public host_set {
         to = free_slot(of.publication).begin(of.publication);
     });
     for (const auto shard : shards)
-      send(of, index.shards[shard], hosts_.first_of[*of.shards[shard].begin()], lacks(shard) ? to.get() : nullptr,
-           ranks);
+      broadcast_file(of, index.shards[shard], hosts_.first_of[*of.shards[shard].begin()],
+                     lacks(shard) ? to.get() : nullptr, ranks);
     ranks.all([&] {
       if (!to) return;
       write_text(to->create(index_file, text.size()), text);
@@ -346,9 +342,9 @@ class host_slots final : public host_set {
       for (const auto shard : shards) of.shards[shard].insert(host);
     }
   }
-  /// Sends a file from rank `from` to those that have a transaction for it.
-  void send(const spread_checkpoint& of, const index_shard& file, unsigned from, stores::transaction* to,
-            team& ranks) const {
+  /// Broadcasts a file from rank `from`; ranks with a transaction write it.
+  void broadcast_file(const spread_checkpoint& of, const index_shard& file, unsigned from, stores::transaction* to,
+                      team& ranks) const {
     constexpr std::uint64_t piece = std::uint64_t{16} << 20U;
     std::unique_ptr<stores::source> source;
     stores::sink* out = nullptr;
@@ -373,7 +369,7 @@ class host_slots final : public host_set {
       if (to != nullptr) to->prepare();  // few files are open at a time
     });
   }
-  /// A slot that no rank has, and that has no part of the publication.
+  /// An unused slot without the publication; makes one if needed.
   [[nodiscard]] stores::directory free_slot(const std::string& publication) const {
     const auto held = locked();
     for (std::size_t i = held->own; i < held->slots.size(); ++i) {

@@ -37,10 +37,10 @@ namespace cairn::inline v0_1::detail {
 /// What rank 0 asks the others for.
 struct copy_request {
   std::uint64_t number = 0;  ///< from 1 on
-  std::uint64_t place = 0;   ///< of the levels
+  std::uint64_t place = 0;   ///< number of the level
   std::string name{};        ///< of the checkpoint
   std::string attempt{};     ///< see stores::transaction
-  std::uint64_t index = 0;   ///< the checksum of its text: the checkpoint may be published again meanwhile
+  std::uint64_t index = 0;   ///< checksum of the index: detects a newer publication
   bool is_urgent = false;    ///< the limit on bytes per second does not hold
 };
 
@@ -76,8 +76,8 @@ class joint_copy {
   /// Whether each rank has one shard alone.
   [[nodiscard]] bool is_needed() const noexcept { return is_needed_; }
   /// At rank 0, in the thread of a copier: the others copy their shards into the checkpoint that has been begun, see
-  /// copy_request. Waits for that; `check()` is called meanwhile, and ends it by what it throws. Throws what fails at a
-  /// rank.
+  /// copy_request. Waits for that; `check()` is called meanwhile, and ends it by what it throws. A failure at a rank is
+  /// errc::io.
   void ask(copy_request what, const std::function<void()>& check) {
     constexpr std::chrono::milliseconds pause(20);
     mutex_lock lock(mutex_);
@@ -210,7 +210,7 @@ class joint_copy {
   std::uint64_t answered_ CAIRN_GUARDED_BY(mutex_) = 0;  // at rank 0
   std::string request_ CAIRN_GUARDED_BY(mutex_);         // at rank 0, until the others have it
   std::string failure_ CAIRN_GUARDED_BY(mutex_);
-  std::unique_ptr<stores::transaction> made_ CAIRN_GUARDED_BY(mutex_);  // lives until the next one, see transaction
+  std::unique_ptr<stores::transaction> made_ CAIRN_GUARDED_BY(mutex_);  // kept: destroyed early, it removes files
   std::thread thread_ CAIRN_GUARDED_BY(mutex_);
 };
 

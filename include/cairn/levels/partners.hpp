@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +25,7 @@ namespace cairn::inline v0_1::detail {
 class partner_copies {
  public:
   /// Opens what this rank sends, its shard in `own`, and what it receives, into the slot `into`. `index`: its text.
-  /// What fails is thrown by `send`.
+  /// A file that cannot be opened fails `send`.
   void begin(const host_numbers& hosts, const std::string& index, const std::string& publication, stores::directory own,
              stores::directory into) {
     const auto shards = parse_index(index, "the index of rank 0", index_part::metadata).shards;
@@ -65,11 +64,11 @@ class partner_copies {
     files_->pump(ranks);
   }
   [[nodiscard]] bool is_sending() const { return files_ != nullptr && !is_sent_; }
-  /// Ends `send`; nothing more can be sent then, as messages that are under way could be taken for those that follow.
+  /// At all ranks: ends `send`. Nothing more can be sent then, as messages that are under way could be taken for those
+  /// that follow.
   void cancel() noexcept {
-    if (!is_sending()) return;
     is_off_ = true;
-    files_->cancel();
+    if (is_sending()) files_->cancel();
   }
   [[nodiscard]] bool is_off() const noexcept { return is_off_; }
 

@@ -34,7 +34,8 @@ namespace cairn::inline v0_1::detail {
   return std::string(directory.substr(0, dot));
 }
 
-/// The attempt that follows all those of `known` publications: 8 digits of their number, and 8 of `random`.
+/// The attempt that follows all those of `known` publications: 8 hexadecimal digits of the largest number plus 1; then
+/// the high 8 of `random`.
 [[nodiscard]] inline std::string attempt_after(const std::vector<std::string>& known, std::uint64_t random) {
   constexpr unsigned half = 32;
   std::uint64_t last = 0;
@@ -47,14 +48,14 @@ namespace cairn::inline v0_1::detail {
 /// What a host has of a publication.
 struct host_part {
   std::string publication;
-  double began = 0;                     ///< when the run began that made it; 0: it does not say
+  double began = 0;                     ///< when the run began that made it, in seconds since 1970; 0: not known
   std::uint64_t count = 0;              ///< of all its shards
   std::vector<std::uint64_t> shards{};  ///< the numbers of those that are here
 };
 
 struct host_report {
   std::vector<host_part> parts{};
-  std::vector<std::string> published{};  ///< publications that all ranks had made, when a save ended here last
+  std::vector<std::string> published{};  ///< publications of all ranks, as this host last recorded them
 };
 
 template <class Io>
@@ -79,7 +80,8 @@ void describe(Io& io, described<Io, host_report>& report) {
 }
 
 /// The host that gets copies from host `host` of `hosts`, which are at least two. In pairs, so that of two lost hosts
-/// few are partners (Gemini, SOSP 2023): d and d + hosts / 2; of an odd number, the last three in a ring.
+/// few are partners (Gemini, SOSP 2023): d and d + hosts / 2; of an odd number, the last pair and the last host form a
+/// ring.
 [[nodiscard]] inline unsigned partner_of(unsigned host, unsigned hosts) {
   const unsigned half = hosts / 2;
   if (hosts % 2 == 0) return (host + half) % hosts;
@@ -91,10 +93,10 @@ void describe(Io& io, described<Io, host_report>& report) {
 
 /// Which rank is on which host. Hosts are numbered in the order of their first ranks.
 struct host_numbers {
-  unsigned rank = 0, host = 0;          ///< of this process
-  std::vector<unsigned> host_of{};      ///< by rank
-  std::vector<std::size_t> place_of{};  ///< by rank: how many ranks of its host are before it
-  std::vector<unsigned> first_of{};     ///< by host: its first rank
+  unsigned rank = 0, host = 0;               ///< of this process
+  std::vector<unsigned> host_of{};           ///< by rank
+  std::vector<std::size_t> index_on_host{};  ///< by rank: how many ranks of its host are before it
+  std::vector<unsigned> first_of{};          ///< by host: its first rank
 
   host_numbers() = default;
   /// `names`: of the host of each rank.
@@ -103,7 +105,7 @@ struct host_numbers {
     for (unsigned each = 0; each < names.size(); ++each) {
       const auto [at, is_new] = numbers.try_emplace(names[each], hosts());
       if (is_new) first_of.push_back(each);
-      place_of.push_back(ranks_on(at->second));
+      index_on_host.push_back(ranks_on(at->second));
       host_of.push_back(at->second);
     }
     host = host_of[rank];
@@ -116,10 +118,11 @@ struct host_numbers {
   }
   /// Is this process the first rank of its host?
   [[nodiscard]] bool is_first() const { return first_of[host] == rank; }
-  /// The rank that gets copies from rank `of`: on the partner of its host, that with its place there.
+  /// The rank that gets copies from rank `of`: on the partner host, the rank number `index_on_host[of]` modulo the
+  /// ranks there.
   [[nodiscard]] unsigned partner_of_rank(unsigned of) const {
     const auto on = partner_of(host_of[of], hosts());
-    auto left = place_of[of] % ranks_on(on);
+    auto left = index_on_host[of] % ranks_on(on);
     unsigned found = first_of[on];
     while (host_of[found] != on || left-- != 0) ++found;
     return found;
@@ -140,8 +143,8 @@ struct spread_checkpoint {
   }
 };
 
-/// Removes what is left of runs from which another one has continued: each checkpoint with the step of one of a run
-/// that began later, or a later step. So hosts that come back do not bring an abandoned history back.
+/// Removes what is left of runs from which another one has continued: each checkpoint at or after a step of a run that
+/// began later. So hosts that come back do not bring an abandoned history back.
 inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
   std::vector<std::pair<std::uint64_t, std::string>> by_step;
   for (const auto& [name, each] : all)
@@ -156,7 +159,7 @@ inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
 }
 
 /// The checkpoints, by name, from what each host has: those that are whole, and those that all ranks had published, of
-/// which shards are missing now. What only some ranks had published when they were ended is none.
+/// which shards are missing now. One that only some ranks published is left out.
 [[nodiscard]] inline std::map<std::string, spread_checkpoint> list_checkpoints(std::span<const host_report> reports) {
   std::map<std::string, spread_checkpoint> found;  // by publication
   std::set<std::string_view> published;
@@ -171,7 +174,7 @@ inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
       for (const auto shard : part.shards) made.shards[shard].insert(host);
     }
   }
-  const auto rank = [](const spread_checkpoint& each) {
+  const auto preference = [](const spread_checkpoint& each) {
     return std::tuple(!each.missing(), each.began, std::string_view(each.publication));
   };
   std::map<std::string, spread_checkpoint> all;
@@ -179,7 +182,7 @@ inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
     const auto name = checkpoint_of(directory);
     if (!name || (each.missing() && !published.contains(directory))) continue;
     const auto [at, is_new] = all.try_emplace(*name);
-    if (is_new || rank(at->second) < rank(each)) at->second = each;
+    if (is_new || preference(at->second) < preference(each)) at->second = each;
   }
   drop_abandoned(all);
   return all;

@@ -9,8 +9,8 @@
 //                |           |           |             |
 //                +-----------+-----------+-------------+--> failed or cancelled: (none)
 //
-// Where each host has a place of its own, publishing --> placing --> placed --> sending --> sent --> tidying --> tidied
-// --> (none).
+// In a group on disks of hosts: publishing --> placing --> placed --> [sending --> sent -->] tidying --> tidied -->
+// (none). The phases prepared, placed, sent and tidied occur in votes alone.
 //
 // `start` begins it, `advance` goes on, `fail_work`, `drop_work` and `cancel_work` end it early, `end_work` at its end.
 //
@@ -65,14 +65,14 @@ enum class save_phase : std::uint8_t {
   none,
   copied,    ///< the share of the rank is copied
   writing,   ///< the share is encoded and written in the background
-  prepared,  ///< the share is written: a vote, and no phase of the work
+  prepared,  ///< the share is written
   publishing,
-  placing,  ///< the other ranks publish, too
-  placed,   ///< they have: a vote, and no phase of the work
+  placing,  ///< the other ranks publish their shards
+  placed,
   sending,  ///< the shards are sent to partners
-  sent,     ///< a vote, and no phase of the work
+  sent,
   tidying,  ///< what is not kept is removed
-  tidied    ///< a vote, and no phase of the work
+  tidied
 };
 
 /// The vote of a rank that is done with a phase.
@@ -100,13 +100,13 @@ struct vote {
   std::uint64_t call = 0;  ///< hash of the call and its step
   /// agreement_hash of the save that this rank has copied in this call; 0: it has copied none; or `will_copy`.
   std::uint64_t copied = 0;
-  std::uint64_t phase = 0;          ///< save_phase
-  std::uint64_t has_failed = 0;     ///< its part of the running save
-  std::uint64_t has_thrown = 0;     ///< something else in this call
-  std::uint64_t copied_shards = 0;  ///< level_copies::done
-  std::uint64_t leaving = 0;        ///< by an exception: the number of ranks less its own
-  std::uint64_t signal = 0;         ///< that asks to stop, or `time_limit`; 0: none
-  /// Then: until the state must be saved.
+  std::uint64_t phase = 0;        ///< save_phase
+  std::uint64_t has_failed = 0;   ///< its part of the running save
+  std::uint64_t has_thrown = 0;   ///< something else in this call
+  std::uint64_t copies_done = 0;  ///< level_copies::done
+  std::uint64_t leaving = 0;      ///< ranks minus own rank if it left by an exception; 0: not
+  std::uint64_t signal = 0;       ///< that asks to stop, or `time_limit`; 0: none
+  /// With `signal`: time until the state must be saved.
   std::uint64_t milliseconds_left = std::numeric_limits<std::uint64_t>::max();
 
   // Of the leader, rank 0, alone:
@@ -275,7 +275,7 @@ class session {
   void write(work& current);
   void publish(work& current, std::span<const std::string> records);
   void complete(work& current);
-  void tidy_up(const std::vector<std::string>& kept);
+  void remove_unkept(const std::vector<std::string>& kept);
   void note_published(work& current);
   void count_save(work& save);
   void finish_alone(work& current);

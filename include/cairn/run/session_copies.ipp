@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Definitions of session.hpp: the copies to other places: how the trainer waits for them, and what ranks tell each
-// other of them.
+// Definitions of session.hpp: how ranks wait for the copies to other places, and coordinate them.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +12,10 @@ namespace cairn::inline v0_1::detail {
 /// Waits until all places of the checkpoints have the newest one, for at most `seconds`. Returns whether they have it.
 bool session::complete_copies(double seconds) {
   if (!store().levels()) return true;
-  const double longest = history_.hosts() ? 0.02 : 1;  // no rank waits for the others for longer
+  const double longest = history_.hosts() ? 0.02 : 1;  // seconds between rounds
   const stopwatch waited;
   while (true) {
-    if (history_.hosts()) {  // the copies need its messages
+    if (history_.hosts()) {  // copies need rounds
       history_.copies()->hurry();
       run_rounds(call_);
     }
@@ -48,8 +47,8 @@ void session::pass_requests(const verdict& last) {
     const auto text = ranks_.broadcast(request_, 0, last.most.asks);
     history_.copies()->requested(text);
   }
-  if (last.least.copied_shards <= answered_) return;
-  answered_ = last.least.copied_shards;
+  if (last.least.copies_done <= answered_) return;
+  answered_ = last.least.copies_done;
   const auto failures = ranks_.gather([&] { return history_.copies()->failure(); });
   if (ranks_.is_leader()) history_.copies()->answered(answered_, failures);
 }

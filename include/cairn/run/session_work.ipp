@@ -84,10 +84,10 @@ void session::begin(work& current) {
   if (!current.is_merge()) history_.prepare_for(*current.job);
   make_attempt(current);
   current.begun = current.attempt->begin();
-  if (history_.hosts()) current.begun = history_.listed() + "//" + current.begun;  // names have no slash
+  if (history_.hosts()) current.begun = history_.listed() + "//" + current.begun;  // ends the list: no name is empty
 }
 
-/// At the others: joins it.
+/// At the others: joins the checkpoint.
 void session::join(work& current, const std::string& begun) {
   std::string_view text(begun);
   if (history_.hosts()) {
@@ -136,11 +136,11 @@ void session::publish(work& current, std::span<const std::string> records) {
 void session::complete(work& current) {
   note_published(current);
   if (!current.is_merge()) history_.copy_published(current.job->name);
-  tidy_up(history_.hosts() ? history_.plan_kept() : std::vector<std::string>());
+  remove_unkept(history_.hosts() ? history_.plan_kept() : std::vector<std::string>());
 }
 
 /// Removes what retention does not keep, and where each host has a place of its own, everything but `kept`.
-void session::tidy_up(const std::vector<std::string>& kept) {
+void session::remove_unkept(const std::vector<std::string>& kept) {
   if (ranks_.is_leader()) std::ignore = history_.checkpoints().prune();
   if (history_.hosts()) history_.keep_only(kept);
 }
@@ -241,7 +241,7 @@ void session::end_handle(const work& current) noexcept {
 void session::drop_work(const error& cause) {
   if (!work_) return;
   limiter_.cancel();
-  if (history_.hosts()) history_.hosts()->cancel_sending();
+  if (work_->phase == save_phase::sending) history_.hosts()->cancel_sending();
   wait_for_background();
   const auto ended = std::move(work_);
   fail_work(*ended, cause);
@@ -299,7 +299,7 @@ void session::begin_round(const std::string& call, vote mine) {
   if (const auto* const copies = history_.hosts() ? history_.copies() : nullptr) {
     request_ = copies->request();
     mine.asks = request_.size();
-    mine.copied_shards = copies->done();
+    mine.copies_done = copies->done();
   }
   mine.has_thrown = own_failure_.has_value();
   mine.pauses = ranks_.is_leader() && !policy_.may_save();
@@ -467,11 +467,16 @@ void session::place(work& current) {
 /// All ranks have published: each sends its shards to a partner, if there is one.
 void session::send(work& current) {
   background_.wait();
-  if (!std::exchange(current.is_published, true))
+  try {
     ranks_.all([&] {
       note_published(current);
       if (ranks_.is_leader()) history_.copy_published(current.job->name);
     });
+  } catch (const error& cause) {  // no memory
+    drop_work(cause);
+    throw;
+  }
+  current.is_published = true;
   if (!history_.hosts()->begin_sending(current.made->index)) return tidy(current);
   current.phase = save_phase::sending;
   start_phase([this](work& published) { history_.send(*published.job); }, true);
@@ -481,7 +486,7 @@ void session::send(work& current) {
 void session::tidy(work& current) {
   const auto kept = ranks_.from_leader([&] { return history_.plan_kept(); });
   current.phase = save_phase::tidying;
-  start_phase([this, kept](work& /*published*/) { tidy_up(kept); });
+  start_phase([this, kept](work& /*published*/) { remove_unkept(kept); });
 }
 
 /// The checkpoint is published, and all ranks know it: ends the work, or begins the merge that is due.

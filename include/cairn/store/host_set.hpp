@@ -19,23 +19,26 @@ class team;
 class host_set {
  public:
   virtual ~host_set() = default;
-  /// Locks what this rank has until the result is destroyed, and finds out which checkpoints the hosts have.
+  /// Locks what this rank has until the result is destroyed, finds out which checkpoints the hosts have, and copies
+  /// each index to the hosts that lack it.
   [[nodiscard]] virtual stores::ownership meet(team& ranks) = 0;
   /// What the options ask for and the hosts do not allow; empty: nothing.
   [[nodiscard]] virtual std::string warning() const = 0;
-  /// Copies to each host what it lacks of the checkpoint and of all that this is built on. errc::corrupt: a shard is on
-  /// no host.
+  /// Copies to each host what it lacks of the checkpoint and of all that this is built on. errc::not_found;
+  /// errc::corrupt: a shard is on no host.
   virtual void bring(const std::string& name, team& ranks) = 0;
   /// All ranks have published the checkpoint that `begin`, or `join`, has begun last.
   virtual void placed() = 0;
-  /// After that: each rank sends its shards to a partner on another host. Returns whether there are partners; the same
-  /// at all ranks. `index`: its text.
+  /// After that: each rank sends its shard to a partner on another host. Returns whether that begins, the same at all
+  /// ranks; never again after `cancel_sending`. `index`: its text.
   [[nodiscard]] virtual bool begin_sending(const std::string& index) = 0;
-  /// Reads and writes what is sent, until that is done, while another thread calls `pump`. Throws what fails; the
+  /// Reads and writes the files until all are exchanged; another thread calls `pump` meanwhile. Throws what fails; the
   /// checkpoint is there all the same.
   virtual void send() = 0;
+  /// Passes messages on, without waiting.
   virtual void pump(team& ranks) = 0;
   [[nodiscard]] virtual bool is_sending() const = 0;
+  /// At all ranks: ends `send`.
   virtual void cancel_sending() noexcept = 0;
   /// The publications of all checkpoints but those `without`.
   [[nodiscard]] virtual std::vector<std::string> publications(const std::set<std::string>& without) const = 0;
