@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 far=${2:-$work/far}
-steps=400
+steps=2000
 die() { echo "FAILED: $*"; tail -n 20 ./*.log; exit 1; }
 # Starts the trainer on a new disk; it is $pid, and its lines come from descriptor 3.
 start() {

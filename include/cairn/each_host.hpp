@@ -19,6 +19,7 @@ class host_set;
 class host_slots;
 }  // namespace detail
 
+/// How the disks of hosts are used.
 struct each_host_options {
   /// What tells hosts apart; empty: the boot id of the kernel. Ranks with the same text use the same directory.
   std::string host{};

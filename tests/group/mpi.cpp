@@ -59,9 +59,9 @@ void use_collectives() {
     const auto gathered = group.start_gather(std::as_bytes(std::span(own)), root);
     const auto next = (rank + 1) % size, before = (rank + size - 1) % size;
     const std::string sent(1 + round * 1000, static_cast<char>('a' + rank));
-    const auto received = group.start_receive(sent.size(), before), again = group.start_receive(2, before);
-    const auto sending = group.start_send(std::as_bytes(std::span(sent)), next);
-    const auto sending_again = group.start_send(std::as_bytes(std::span(own)), next);
+    const auto received = group.start_receive(sent.size(), before, 0), again = group.start_receive(2, before, 0);
+    const auto sending = group.start_send(std::as_bytes(std::span(sent)), next, 0);
+    const auto sending_again = group.start_send(std::as_bytes(std::span(own)), next, 0);
     wait_for(again);  // all are in flight
     wait_for(received);
     wait_for(sending);

@@ -591,3 +591,84 @@ TEST_CASE("a shard of another publication is not copied") {
   CHECK_THAT(ask(1, 7), ContainsSubstring("has been published again"));
   CHECK(ask(2, cairn::detail::checksum(std::as_bytes(std::span(text)))).empty());
 }
+
+TEST_CASE("retention keeps the newest checkpoint that is at the partners") {
+  cluster at;
+  at.has_partners = true;
+  at.options.keep_last = 1;
+  at.save({0, 1}, {1});
+  sample::spill(at.root(1) + "/partner-00/blocked", "");
+  const auto blocks = [&](bool are_blocked) {  // a file in the place of what host 1 receives next
+    if (are_blocked)
+      fs::rename(at.root(1) + "/partner-00", at.scratch.path("away"));
+    else
+      fs::rename(at.scratch.path("away"), at.root(1) + "/partner-00");
+  };
+  at.options.on_event = [&](const cairn::event& what) {
+    if (what.what == kind::published && what.step > 1 && fs::exists(at.root(1) + "/partner-00")) blocks(true);
+  };
+  at.save({0, 1}, {2, 3});
+  at.options.on_event = nullptr;
+  blocks(false);
+  CHECK(cluster::steps_in(at.slot(0, 0)) == steps{1, 3});
+  fs::remove_all(at.root(0));
+  CHECK(at.restored({0, 1}, 2) == 1);
+  at.save({0, 1}, {4});
+  CHECK(cluster::steps_in(at.slot(1, 0)) == steps{4});
+}
+
+TEST_CASE("the plan of retention can be asked for while copies are sent to partners") {
+  cluster at;
+  at.has_partners = true;
+  at.options.keep_last = 2;
+  CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+          for (std::uint64_t step = 1; step <= 8; ++step) {
+            static_cast<void>(run.step(state_at(step, rank, 2, 2), {.step = step}));
+            static_cast<void>(run.retention_plan());
+          }
+        })) == "");
+}
+
+TEST_CASE("two checkpointers of one group send to partners at the same time") {
+  const cluster at;
+  auto options = at.options;
+  CHECK(common(at_each(2, [&](const cairn::groups::threads& group) {
+          const auto host = std::to_string(group.rank());
+          const auto where = [&](const std::string& name) {
+            return cairn::each_host(at.scratch.path(name + host), {.host = host, .partner = true});
+          };
+          cairn::checkpointer first(where("a"), options, group), second(where("b"), options, group);
+          for (std::uint64_t step = 1; step <= 6; ++step) {
+            static_cast<void>(first.step(state_at(step, group.rank(), 2, 2), {.step = step}));
+            static_cast<void>(second.step(trained(100 + step, 900), {.step = step}));
+          }
+          first.wait();
+          second.wait();
+        })) == "");
+  for (const std::string name : {"a0", "b0"}) fs::remove_all(at.scratch.path(name));
+  CHECK(common(at_each(2, [&](const cairn::groups::threads& group) {
+          const auto host = std::to_string(group.rank());
+          cairn::checkpointer first(cairn::each_host(at.scratch.path("a" + host), {.host = host}), options, group);
+          cairn::checkpointer second(cairn::each_host(at.scratch.path("b" + host), {.host = host}), options, group);
+          state a;
+          tests::trainer b;
+          const auto step = first.restore(a).value().step, other = second.restore(b).value().step;
+          require(a == state_at(step, group.rank(), 2, 2), "another state of the first");
+          require(b == trained(100 + other, 900), "another state of the second");
+        })) == "");
+}
+
+TEST_CASE("some ranks may use their each_host again, with others that have a new one") {
+  const cluster at;
+  std::vector<cairn::each_host> used;
+  for (unsigned host = 0; host < 2; ++host)
+    used.emplace_back(at.root(host), cairn::each_host_options{.host = std::to_string(host)});
+  for (std::uint64_t step = 1; step <= 2; ++step)
+    CHECK(common(at_each(2, [&](const cairn::groups::threads& group) {
+            const auto rank = group.rank();
+            const cairn::each_host fresh(at.root(rank), {.host = std::to_string(rank)});
+            cairn::checkpointer run(step == 2 && rank == 1 ? fresh : used[rank], at.options, group);
+            run.save(state_at(step, rank, 2, 2), {.step = step});
+          })) == "");
+  CHECK(at.restored({0, 1}, 2) == 2);
+}

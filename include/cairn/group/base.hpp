@@ -59,13 +59,13 @@ concept group = requires(Group& self, const Group& view, std::span<const std::ui
 } && std::move_constructible<Group>;  // last, or a class with a constructor from any_group would ask for itself
 
 /// A group whose ranks can send each other messages, apart from the collectives and in any order with them. Between two
-/// ranks, the n-th receipt gets the n-th message, of the same size.
+/// ranks, the n-th receipt on a channel gets its n-th message, of the same size. Channels are below 32768.
 template <class Group>
-concept messaging_group =
-    group<Group> && requires(Group& self, std::span<const std::byte> bytes, std::size_t size, unsigned rank) {
-      { self.start_send(bytes, rank) } -> std::convertible_to<groups::started>;
-      { self.start_receive(size, rank) } -> std::convertible_to<groups::started>;
-    };
+concept messaging_group = group<Group> && requires(Group& self, std::span<const std::byte> bytes, std::size_t size,
+                                                   unsigned rank, unsigned channel) {
+  { self.start_send(bytes, rank, channel) } -> std::convertible_to<groups::started>;
+  { self.start_receive(size, rank, channel) } -> std::convertible_to<groups::started>;
+};
 
 /// Any group, chosen at run time. Copies share the group.
 class any_group {
@@ -87,11 +87,13 @@ class any_group {
   [[nodiscard]] std::vector<unsigned> roll_call(std::chrono::milliseconds limit) { return self_->roll_call(limit); }
   /// Whether it is a messaging_group. The messages of others are errc::unsupported.
   [[nodiscard]] bool can_send() const { return self_->can_send(); }
-  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to) {
-    return self_->start_send(bytes, to);
+  /// Sends a message to rank `to`: see messaging_group.
+  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
+    return self_->start_send(bytes, to, channel);
   }
-  [[nodiscard]] groups::started start_receive(std::size_t size, unsigned from) {
-    return self_->start_receive(size, from);
+  /// Receives the next message of rank `from`, of `size` bytes.
+  [[nodiscard]] groups::started start_receive(std::size_t size, unsigned from, unsigned channel) {
+    return self_->start_receive(size, from, channel);
   }
 
  private:
@@ -104,8 +106,8 @@ class any_group {
     virtual groups::started start_gather(std::span<const std::byte>, unsigned) = 0;
     virtual std::vector<unsigned> roll_call(std::chrono::milliseconds) = 0;
     virtual bool can_send() const = 0;
-    virtual groups::started start_send(std::span<const std::byte>, unsigned) = 0;
-    virtual groups::started start_receive(std::size_t, unsigned) = 0;
+    virtual groups::started start_send(std::span<const std::byte>, unsigned, unsigned) = 0;
+    virtual groups::started start_receive(std::size_t, unsigned, unsigned) = 0;
   };
 
   template <class Group>
@@ -123,13 +125,14 @@ class any_group {
     }
     std::vector<unsigned> roll_call(std::chrono::milliseconds limit) override { return held.roll_call(limit); }
     bool can_send() const override { return messaging_group<Group>; }
-    groups::started start_send([[maybe_unused]] std::span<const std::byte> bytes,
-                               [[maybe_unused]] unsigned to) override {
-      if constexpr (messaging_group<Group>) return held.start_send(bytes, to);
+    groups::started start_send([[maybe_unused]] std::span<const std::byte> bytes, [[maybe_unused]] unsigned to,
+                               [[maybe_unused]] unsigned channel) override {
+      if constexpr (messaging_group<Group>) return held.start_send(bytes, to, channel);
       refuse();
     }
-    groups::started start_receive([[maybe_unused]] std::size_t size, [[maybe_unused]] unsigned from) override {
-      if constexpr (messaging_group<Group>) return held.start_receive(size, from);
+    groups::started start_receive([[maybe_unused]] std::size_t size, [[maybe_unused]] unsigned from,
+                                  [[maybe_unused]] unsigned channel) override {
+      if constexpr (messaging_group<Group>) return held.start_receive(size, from, channel);
       refuse();
     }
     [[noreturn]] static void refuse() { fail(errc::unsupported, {"the ranks of this group cannot send messages"}); }

@@ -162,20 +162,21 @@ class group {
     return start(std::move(made));
   }
 
-  /// errc::invalid for more than 512 MiB.
-  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to) {
+  /// Sends a message: see messaging_group. errc::invalid for more than 512 MiB.
+  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
     check_size(bytes.size());
     auto made = sending(bytes, 0);
-    detail::check(MPI_Isend(made->send.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to), 0,
-                            on_->get(), &made->requests.emplace_back()),
+    detail::check(MPI_Isend(made->send.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to),
+                            static_cast<int>(channel), on_->get(), &made->requests.emplace_back()),
                   "MPI_Isend");
     return start(std::move(made));
   }
-  [[nodiscard]] groups::started start_receive(std::size_t size, unsigned from) {
+  /// Receives the next message of rank `from`. errc::invalid for more than 512 MiB.
+  [[nodiscard]] groups::started start_receive(std::size_t size, unsigned from, unsigned channel) {
     check_size(size);
     auto made = sending({}, size);
-    detail::check(MPI_Irecv(made->receive.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(from), 0,
-                            on_->get(), &made->requests.emplace_back()),
+    detail::check(MPI_Irecv(made->receive.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(from),
+                            static_cast<int>(channel), on_->get(), &made->requests.emplace_back()),
                   "MPI_Irecv");
     return start(std::move(made));
   }

@@ -136,11 +136,11 @@ class team {
 
   // Messages, see messaging_group. Without a group there are none.
   [[nodiscard]] bool can_send() const { return group_ && group_->can_send(); }
-  [[nodiscard]] groups::started send(std::span<const std::byte> bytes, unsigned to) {
-    return communicate([&] { return group_->start_send(bytes, to); });
+  [[nodiscard]] groups::started send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
+    return communicate([&] { return group_->start_send(bytes, to, channel); });
   }
-  [[nodiscard]] groups::started receive(std::size_t size, unsigned from) {
-    return communicate([&] { return group_->start_receive(size, from); });
+  [[nodiscard]] groups::started receive(std::size_t size, unsigned from, unsigned channel) {
+    return communicate([&] { return group_->start_receive(size, from, channel); });
   }
   [[nodiscard]] bool test(groups::operation& message) {
     return communicate([&] { return message.test(); });

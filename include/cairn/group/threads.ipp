@@ -66,20 +66,24 @@ class meeting {
     return false;
   }
 
-  /// Gives the next message from `from` to `to` its number.
-  std::uint64_t number(unsigned from, unsigned to, bool is_receipt) {
+  /// From whom to whom, and on which channel.
+  using way = std::tuple<unsigned, unsigned, unsigned>;
+
+  /// Gives the next message or receipt its number.
+  std::uint64_t number(const way& on, bool is_receipt) {
     const cairn::detail::mutex_lock lock(mutex_);
-    return (is_receipt ? received_ : sent_)[{from, to}]++;
+    return (is_receipt ? received_ : sent_)[on]++;
   }
-  void send(unsigned from, unsigned to, std::span<const std::byte> bytes) {
-    const auto next = number(from, to, false);
+  void send(const way& on, std::span<const std::byte> bytes) {
+    const auto next = number(on, false);
     const cairn::detail::mutex_lock lock(mutex_);
-    mail_[{from, to, next}].assign(bytes.begin(), bytes.end());
+    mail_[{on, next}].assign(bytes.begin(), bytes.end());
   }
   /// The message with that number, once it is there.
-  std::optional<std::vector<std::byte>> take(unsigned from, unsigned to, std::uint64_t number, std::size_t size) {
+  std::optional<std::vector<std::byte>> take(const way& on, std::uint64_t number, std::size_t size) {
     const cairn::detail::mutex_lock lock(mutex_);
-    const auto at = mail_.find({from, to, number});
+    const auto from = std::get<0>(on);
+    const auto at = mail_.find({on, number});
     if (at == mail_.end()) {
       if (is_gone_[from]) fail(errc::lost_rank, {"rank ", from, " has ended"});
       return std::nullopt;
@@ -132,10 +136,8 @@ class meeting {
   std::map<std::uint64_t, std::shared_ptr<exchange>> pending_ CAIRN_GUARDED_BY(mutex_);
   std::vector<std::uint64_t> started_ CAIRN_GUARDED_BY(mutex_);  // operations, by rank
   std::vector<bool> is_gone_ CAIRN_GUARDED_BY(mutex_);
-  // By sender and receiver:
-  std::map<std::pair<unsigned, unsigned>, std::uint64_t> sent_ CAIRN_GUARDED_BY(mutex_), received_
-      CAIRN_GUARDED_BY(mutex_);
-  std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::vector<std::byte>> mail_ CAIRN_GUARDED_BY(mutex_);
+  std::map<way, std::uint64_t> sent_ CAIRN_GUARDED_BY(mutex_), received_ CAIRN_GUARDED_BY(mutex_);
+  std::map<std::pair<way, std::uint64_t>, std::vector<std::byte>> mail_ CAIRN_GUARDED_BY(mutex_);
 };
 
 struct membership {
@@ -171,11 +173,11 @@ class thread_operation final : public operation {
 class thread_message final : public operation {
  public:
   thread_message() = default;
-  thread_message(const membership& of, std::size_t size, unsigned from)
-      : at_(of.at), from_(from), to_(of.rank), size_(size), number_(at_->number(from, of.rank, true)) {}
+  thread_message(const membership& of, std::size_t size, unsigned from, unsigned channel)
+      : at_(of.at), on_(from, of.rank, channel), size_(size), number_(at_->number(on_, true)) {}
 
   bool test() override {
-    if (at_ && !bytes_) bytes_ = at_->take(from_, to_, number_, size_);
+    if (at_ && !bytes_) bytes_ = at_->take(on_, number_, size_);
     return !at_ || bytes_;
   }
   [[nodiscard]] std::span<const std::byte> result() const override {
@@ -184,7 +186,7 @@ class thread_message final : public operation {
 
  private:
   std::shared_ptr<meeting> at_;
-  unsigned from_ = 0, to_ = 0;
+  meeting::way on_{};
   std::size_t size_ = 0;
   std::uint64_t number_ = 0;
   std::optional<std::vector<std::byte>> bytes_;
@@ -218,13 +220,13 @@ started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
   return std::make_unique<detail::thread_operation>(*self_, what, bytes);
 }
 
-started threads::start_send(std::span<const std::byte> bytes, unsigned to) {
-  self_->at->send(self_->rank, to, bytes);
+started threads::start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
+  self_->at->send({self_->rank, to, channel}, bytes);
   return std::make_unique<detail::thread_message>();
 }
 
-started threads::start_receive(std::size_t size, unsigned from) {
-  return std::make_unique<detail::thread_message>(*self_, size, from);
+started threads::start_receive(std::size_t size, unsigned from, unsigned channel) {
+  return std::make_unique<detail::thread_message>(*self_, size, from, channel);
 }
 
 std::vector<unsigned> threads::roll_call(std::chrono::milliseconds /*limit*/) { return self_->at->behind(self_->rank); }

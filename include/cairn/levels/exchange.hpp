@@ -7,7 +7,6 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -42,33 +41,53 @@ struct incoming_file {
 /// file does not end its messages: both ranks exchange all of them.
 class exchange {
  public:
-  exchange(std::vector<outgoing_file> sends, std::vector<incoming_file> receives) {
-    for (auto& each : sends) outgoing_.push_back({.of = std::move(each)});
-    for (const auto& each : receives) incoming_.push_back({.of = each});
+  /// `channel`: see messaging_group. Takes all memory that `work` needs.
+  exchange(std::vector<outgoing_file> sends, std::vector<incoming_file> receives, unsigned channel)
+      : channel_(channel) {
+    for (auto& each : sends) {
+      auto& made = outgoing_.emplace_back();
+      const auto count = std::min<std::uint64_t>(window, count_of(each.bytes));
+      while (made.free.size() < count)
+        made.free.push_back(
+            std::make_unique<page_buffer>(std::max<std::uint64_t>(std::min(piece_bytes, each.bytes), 1)));
+      made.of = std::move(each);
+    }
+    for (const auto& each : receives) {
+      auto& made = incoming_.emplace_back();
+      made.of = each;
+      static_cast<void>(made.aligned.first(std::min(piece_bytes, each.bytes)));
+    }
   }
 
-  /// In the thread that calls the group: starts messages, and takes those that have arrived. Never waits.
-  void pump(team& ranks) {
+  /// In the thread that calls the group: starts messages, and takes those that have arrived. Never waits. Returns
+  /// whether there were any.
+  bool pump(team& ranks) {
+    bool has_moved = false;
     for (auto& each : outgoing_) {
       while (!each.started.empty() && ranks.test(*each.started.front())) each.started.pop_front();
       while (each.started.size() < window) {
-        auto piece = take(each);
-        if (!piece) break;
-        each.started.push_back(ranks.send(piece->bytes(), each.of.to));
+        auto next = take(each);
+        if (!next.buffer) break;
+        each.started.push_back(ranks.send(next.buffer->bytes().first(next.size), each.of.to, channel_));
+        has_moved = true;
+        const mutex_lock lock(mutex_);
+        each.free.push_back(std::move(next.buffer));
       }
       const mutex_lock lock(mutex_);
       each.is_sent = each.started.empty() && each.read == count_of(each.of.bytes) && each.pieces.empty();
     }
     for (auto& each : incoming_) {
       for (; each.started.size() < window && each.posted < count_of(each.of.bytes); ++each.posted)
-        each.started.push_back(ranks.receive(size_of_piece(each.of.bytes, each.posted), each.of.from));
+        each.started.push_back(ranks.receive(size_of_piece(each.of.bytes, each.posted), each.of.from, channel_));
       while (has_room(each) && !each.started.empty() && ranks.test(*each.started.front())) {
         const mutex_lock lock(mutex_);
         each.arrived.push_back(std::move(each.started.front()));
         each.started.pop_front();
+        has_moved = true;
       }
     }
     changed_.notify_all();
+    return has_moved;
   }
   /// In another thread: reads and writes until all is done, or cancelled.
   void work() {
@@ -98,13 +117,18 @@ class exchange {
 
  private:
   static constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20U;
-  static constexpr std::size_t window = 4;
+  static constexpr std::size_t window = 16;  // pieces that are under way between two calls of `pump`
 
+  struct piece {
+    std::unique_ptr<page_buffer> buffer{};
+    std::size_t size = 0;
+  };
   struct outgoing {
     outgoing_file of{};
-    std::deque<groups::started> started{};              // of the thread of the group
-    std::uint64_t read = 0;                             // pieces
-    std::deque<std::unique_ptr<page_buffer>> pieces{};  // that have been read
+    std::deque<groups::started> started{};  // of the thread of the group
+    std::uint64_t read = 0;                 // pieces
+    std::deque<piece> pieces{};             // that have been read
+    std::vector<std::unique_ptr<page_buffer>> free{};
     bool is_sent = false;
   };
   struct incoming {
@@ -113,6 +137,7 @@ class exchange {
     std::uint64_t posted = 0;               // pieces
     std::deque<groups::started> arrived{};
     std::uint64_t written = 0;  // pieces
+    page_buffer aligned{};
   };
 
   [[nodiscard]] static std::uint64_t count_of(std::uint64_t bytes) {
@@ -125,20 +150,20 @@ class exchange {
                : static_cast<std::size_t>(std::min(piece_bytes, bytes - number * piece_bytes));
   }
 
-  [[nodiscard]] std::unique_ptr<page_buffer> take(outgoing& from) {
-    std::unique_ptr<page_buffer> piece;
+  [[nodiscard]] piece take(outgoing& from) {
+    piece next;
     const mutex_lock lock(mutex_);
-    if (from.pieces.empty()) return piece;
-    piece = std::move(from.pieces.front());
+    if (from.pieces.empty()) return next;
+    next = std::move(from.pieces.front());
     from.pieces.pop_front();
-    return piece;
+    return next;
   }
   [[nodiscard]] bool has_room(const incoming& at) const {
     const mutex_lock lock(mutex_);
     return at.arrived.size() < window;
   }
   [[nodiscard]] static bool can_read(const outgoing& each) {
-    return each.pieces.size() < window && each.read < count_of(each.of.bytes);
+    return !each.free.empty() && each.read < count_of(each.of.bytes);
   }
   [[nodiscard]] bool has_work() const CAIRN_REQUIRES(mutex_) {
     return std::ranges::any_of(outgoing_, can_read) ||
@@ -150,20 +175,20 @@ class exchange {
   }
 
   void read_next(outgoing& from) {
+    piece next{.size = size_of_piece(from.of.bytes, from.read)};
     {
       const mutex_lock lock(mutex_);
       if (!can_read(from)) return;
+      next.buffer = std::move(from.free.back());
+      from.free.pop_back();
     }
-    const auto size = size_of_piece(from.of.bytes, from.read);
-    auto piece = std::make_unique<page_buffer>(size);
-    if (from.read + 1 == count_of(from.of.bytes)) {
-      piece->bytes()[0] = std::byte{from.of.file != nullptr};
-    } else {
-      std::memset(piece->bytes().data(), 0, size);
-      attempt(from.of.file, [&] { from.of.file->read(from.read * piece_bytes, piece->bytes()); });
-    }
+    const auto bytes = next.buffer->bytes().first(next.size);
+    if (from.read + 1 == count_of(from.of.bytes))
+      bytes[0] = std::byte{from.of.file != nullptr};
+    else
+      attempt(from.of.file, [&] { from.of.file->read(from.read * piece_bytes, bytes); });
     const mutex_lock lock(mutex_);
-    from.pieces.push_back(std::move(piece));
+    from.pieces.push_back(std::move(next));
     ++from.read;
   }
   void write_next(incoming& at) {
@@ -179,9 +204,9 @@ class exchange {
       if (bytes[0] == std::byte{0}) note({errc::io, sentence({"rank ", at.of.from, " cannot read its file"})});
     } else {
       attempt(at.of.file, [&] {
-        page_buffer aligned(bytes.size());
-        std::ranges::copy(bytes, aligned.bytes().begin());
-        const stores::buffer all[] = {aligned.bytes()};
+        const auto aligned = at.aligned.first(bytes.size());
+        std::ranges::copy(bytes, aligned.begin());
+        const stores::buffer all[] = {aligned};
         at.of.file->write(at.written * piece_bytes, all);
       });
     }
@@ -208,6 +233,7 @@ class exchange {
   std::condition_variable changed_;
   std::deque<outgoing> outgoing_;
   std::deque<incoming> incoming_;
+  const unsigned channel_;
   bool is_cancelled_ CAIRN_GUARDED_BY(mutex_) = false;
   std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
 };

@@ -11,11 +11,13 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
 #include "cairn/core/float_bits.hpp"
 #include "cairn/each_host.hpp"
@@ -135,16 +137,33 @@ class host_slots final : public host_set {
   }
 
   [[nodiscard]] bool begin_sending(const std::string& index) override {
-    if (!options_.partner || hosts_.hosts() < 2 || partners_.is_off()) return false;
+    if (!options_.partner || hosts_.hosts() < 2 || partners_->is_off()) return false;
     const auto held = locked();
-    partners_.begin(hosts_, index, begun(), held->slots[0], held->slots[1]);
+    constexpr unsigned channels = 32768;
+    partners_->begin(hosts_, index, begun(), held->slots[0], held->slots[1],
+                     static_cast<unsigned>(checksum(std::as_bytes(std::span(token_))) % channels));
     return true;
   }
-  void send() override { partners_.send(); }
-  void pump(team& ranks) override { partners_.pump(ranks); }
-  [[nodiscard]] bool is_sending() const override { return partners_.is_sending(); }
-  void cancel_sending() noexcept override { partners_.cancel(); }
+  void send() override {
+    try {  // a sending takes long, and the checkpoint is there
+      if (hosts_.is_first()) disk_.write_published(publications({}));
+    } catch (const error&) {  // keep_only tries it again
+    }
+    partners_->send();
+  }
+  bool pump(team& ranks) override { return partners_->pump(ranks); }
+  [[nodiscard]] bool is_sending() const override { return partners_->is_sending(); }
+  void cancel_sending() noexcept override { partners_->cancel(); }
 
+  [[nodiscard]] std::string newest_sent() const override {
+    std::string newest;
+    const mutex_lock lock(mutex_);
+    for (const auto& [name, each] : known_) {
+      const bool is_twice = std::ranges::all_of(each.shards, [](const auto& hosts) { return hosts.size() > 1; });
+      if (options_.partner && is_twice && (newest.empty() || checkpoint_before(newest, name))) newest = name;
+    }
+    return newest;
+  }
   void placed() override {
     const mutex_lock lock(mutex_);
     spread_checkpoint made{.publication = begun_, .began = began_};
@@ -281,6 +300,7 @@ class host_slots final : public host_set {
            {disk_.root(), " is in use by another checkpointer: each rank needs an each_host of its own"});
     held_ = held;
     known_.clear();
+    partners_ = std::make_unique<partner_copies>();
     return held;
   }
   /// Ranks of one host have to find each other's shards.
@@ -394,7 +414,7 @@ class host_slots final : public host_set {
   std::string begun_ CAIRN_GUARDED_BY(mutex_);                               // a publication
   std::string token_;                                                        // of the first call of the group
   double began_ CAIRN_GUARDED_BY(mutex_) = 0;
-  partner_copies partners_;
+  std::unique_ptr<partner_copies> partners_ = std::make_unique<partner_copies>();
 };
 
 }  // namespace cairn::inline v0_1::detail

@@ -14,6 +14,7 @@
 #include "cairn/levels/exchange.hpp"
 #include "cairn/levels/survey.hpp"
 #include "cairn/store/base.hpp"
+#include "cairn/store/directory.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/store/writer.hpp"
@@ -27,7 +28,7 @@ class partner_copies {
   /// Opens what this rank sends, its shard in `own`, and what it receives, into the slot `into`. `index`: its text.
   /// A file that cannot be opened fails `send`.
   void begin(const host_numbers& hosts, const std::string& index, const std::string& publication, stores::directory own,
-             stores::directory into) {
+             stores::directory into, unsigned channel) {
     const auto shards = parse_index(index, "the index of rank 0", index_part::metadata).shards;
     index_ = index;
     attempt([&] { received_ = into.begin(publication); });
@@ -42,7 +43,7 @@ class partner_copies {
     std::vector<outgoing_file> sends;
     sends.push_back({hosts.partner_of_rank(hosts.rank), shards.at(hosts.rank).bytes, nullptr});
     attempt([&] { sends.back().file = open_file(*own.open(publication), shards[hosts.rank]); });
-    files_ = std::make_unique<exchange>(std::move(sends), std::move(receives));
+    files_ = std::make_unique<exchange>(std::move(sends), std::move(receives), channel);
   }
   /// Until all is sent and received. Publishes what has been received.
   void send() {
@@ -58,10 +59,9 @@ class partner_copies {
     is_sent_ = true;
     if (failure) throw error(*failure);
   }
-  void pump(team& ranks) {
-    if (!files_) return;
-    if (is_sent_.exchange(false)) return files_.reset();
-    files_->pump(ranks);
+  bool pump(team& ranks) {
+    if (files_ && is_sent_.exchange(false)) files_.reset();
+    return files_ && files_->pump(ranks);
   }
   [[nodiscard]] bool is_sending() const { return files_ != nullptr && !is_sent_; }
   /// At all ranks: ends `send`. Nothing more can be sent then, as messages that are under way could be taken for those

@@ -33,12 +33,13 @@ class background_thread {
     if (thread_.joinable()) thread_.join();
   }
 
-  /// Runs `job`, which must not throw, on the thread; the caller must have waited for the previous job. Runs it in the
-  /// caller's thread when the system cannot start another one.
-  void start(std::function<void()> job) {
+  /// Runs `job`, which must not throw, on the thread; the caller must have waited for the previous job. When the system
+  /// cannot start another one, runs it in the caller's thread; or throws, where it `needs_caller` meanwhile.
+  void start(std::function<void()> job, bool needs_caller = false) {
     try {
       if (!thread_.joinable()) thread_ = start_thread([this] { run(); });
     } catch (const std::system_error&) {
+      if (needs_caller) throw;
       return job();
     }
     const mutex_lock lock(mutex_);

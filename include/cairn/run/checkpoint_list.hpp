@@ -130,6 +130,8 @@ class checkpoint_list {
     static_cast<void>(newest_step_for(last));  // see `note_failed_save`
   }
 
+  /// Retention keeps this checkpoint, and no longer the one before: the newest of which partners have copies.
+  void keep(const std::string& name) { kept_ = name; }
   /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report) {
     newest_step_ = run_step_ = job.info.step;
@@ -227,8 +229,12 @@ class checkpoint_list {
     auto going = plan_retention(all, rules());
     const auto hosts = pruned_.hosts();
     if (!hosts || !rules().any()) return going;
+    std::set<std::string_view> needed;
     for (const auto& each : all)
-      if (each.step < newest_step_.value_or(0) && hosts->lacks_shards(each.name))
+      if (!hosts->lacks_shards(each.name)) needed.insert(each.needs.begin(), each.needs.end());
+    for (const auto& each : all)
+      if (each.step < newest_step_.value_or(0) && hosts->lacks_shards(each.name) && !each.pinned &&
+          !needed.contains(each.name))
         going.push_back({each.name, each.name + " has shards that are on no host"});
     return going;
   }
@@ -259,7 +265,7 @@ class checkpoint_list {
       const auto step = parse_checkpoint_name(name);
       if (!step) known_.erase(name);  // others may replace it at any time
       auto& entry = entries.emplace_back(known(name, step, in).entry);
-      entry.pinned = step && (options_.pinned.contains(*step) || copying.contains(name));
+      entry.pinned = step && (options_.pinned.contains(*step) || copying.contains(name) || name == kept_);
       entry.is_usable = step && entry.is_usable && !unusable_.contains(name) && !(hosts && hosts->lacks_shards(name));
     }
     return entries;
@@ -337,6 +343,7 @@ class checkpoint_list {
   std::function<std::set<std::string>()> copying_{};
   std::optional<std::uint64_t> newest_step_;  // none: not known
   std::optional<std::uint64_t> run_step_;     // of the checkpoint that the run has restored or saved last
+  std::string kept_;                          // see `keep`
   bool is_missing_metric_reported_ = false;
   std::map<std::string, known_checkpoint> known_;  // by name
   std::set<std::string> unusable_;                 // those that a restore passed over

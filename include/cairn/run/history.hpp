@@ -65,18 +65,22 @@ class history {
   void meet() {
     if (!hosts_) return;
     slots_ = hosts_->meet(ranks_);
+    checkpoints_.keep(hosts_->newest_sent());
     if (auto text = hosts_->warning(); !text.empty())
       emit({.what = event::kind::unmatched, .checkpoint = store_.location(), .message = std::move(text)});
   }
   /// Null: all ranks save to one place.
   [[nodiscard]] host_set* hosts() const noexcept { return hosts_.get(); }
-  /// Sends this rank's shards to its partner, and receives others, see host_set::send. What fails is an event.
-  void send(const save_job& job) noexcept {
+  /// Sends this rank's shard to its partner, and receives others, see host_set::send. What fails is an event. Returns
+  /// whether all has been sent.
+  bool send(const save_job& job) noexcept {
     try {
       hosts_->send();
       report(event::kind::promoted, job, 0, 0, "to a partner");
+      return true;
     } catch (...) {
       emit_failure(job.name, job.info.step, "the copy at a partner");
+      return false;
     }
   }
   /// At the leader: what all ranks keep, which is what `prune` does not remove.

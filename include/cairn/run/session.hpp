@@ -174,6 +174,7 @@ struct work {
   bool is_published = false;        // the save, and all ranks know it
   std::optional<error> failure{};   // of the save or merge
   bool has_ended = false;           // its failure is reported
+  bool is_sent = false;             // its partner has the shard of this rank
   std::atomic<bool> is_done{true};  // no job of it runs. Any thread
   std::shared_ptr<save_result> result = std::make_shared<save_result>();  // for its handles. Any thread
 
@@ -314,6 +315,11 @@ class session {
   [[nodiscard]] bool complete_copies(double seconds);
   void complete_copies_before(double seconds, std::uint64_t step);
   void pass_requests(const verdict& last);
+  void pass_messages();
+  /// The checkpointer, as all ranks name it in a call.
+  [[nodiscard]] std::string place_of_call() const {
+    return common_location(store()) + (history_.hosts() && has_met_ ? " " + history_.hosts()->token() : "");
+  }
   [[nodiscard]] bool is_sending() const { return history_.hosts() && history_.hosts()->is_sending(); }
 
   owner_process owner_;

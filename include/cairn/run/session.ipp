@@ -152,7 +152,7 @@ void session::progress() {
   check_owner();
   try {
     if (!ranks_.is_alone()) static_cast<void>(ranks_.test_round());
-    if (history_.hosts()) history_.hosts()->pump(ranks_);
+    pass_messages();
   } catch (const error&) {  // the next call throws it
   }
 }
@@ -199,7 +199,7 @@ void session::note_losses(const load_report& report, any_state state, const load
 
 std::vector<removal> session::retention_plan() {
   check_owner();
-  wait_for_background();
+  if (!is_sending()) wait_for_background();  // that waits for messages, and changes nothing here
   return history_.checkpoints().retention_plan();
 }
 

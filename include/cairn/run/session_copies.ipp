@@ -41,6 +41,17 @@ void session::complete_copies_before(double seconds, std::uint64_t step) {
     record_.emit(history_.about(event::kind::failed, step, "not all places have this checkpoint in time"));
 }
 
+/// Passes on what is sent to partners.
+void session::pass_messages() {
+  if (!has_met_ || !history_.hosts()) return;
+  try {
+    if (history_.hosts()->pump(ranks_)) record_.touch();
+  } catch (const error& cause) {
+    drop_work(cause);
+    throw;
+  }
+}
+
 /// For copies from the disks of several hosts: passes what rank 0 asks the others for, and their answers.
 void session::pass_requests(const verdict& last) {
   if (last.most.asks != 0) {

@@ -44,7 +44,7 @@ void session::start_phase(Phase phase, bool needs_messages) {
   current.is_done = false;
   if (current.is_sync && !needs_messages) return job();
   try {
-    background_.start(job);
+    background_.start(job, needs_messages);
   } catch (...) {
     fails();
     ends();
@@ -215,7 +215,8 @@ void session::fail_work(work& current, const error& cause) noexcept {
     } else {
       if (current.attempt) history_.checkpoints().note_failed_save(*current.job);  // it may have been published
       current.attempt.reset();
-      if (history_.hosts() && current.phase >= save_phase::publishing) history_.hosts()->withdraw();
+      const bool may_be_whole = ranks_.is_broken();  // the next run finds out
+      if (history_.hosts() && current.phase >= save_phase::publishing && !may_be_whole) history_.hosts()->withdraw();
       current.state_source.reset();
       failure =
           history_.report_failure(history_.about(event::kind::failed, *current.job), std::make_exception_ptr(cause));
@@ -291,9 +292,9 @@ void session::report_hang() noexcept {
 
 void session::begin_round(const std::string& call, vote mine) {
   learn();
-  if (history_.hosts()) history_.hosts()->pump(ranks_);
+  pass_messages();
   if (!ranks_.is_alone()) {
-    const auto what = call + " of " + common_location(store());  // a group may have several checkpointers
+    const auto what = call + " of " + place_of_call();  // a group may have several checkpointers
     mine.call = checksum(std::as_bytes(std::span(what)));
   }
   if (const auto* const copies = history_.hosts() ? history_.copies() : nullptr) {
@@ -387,7 +388,7 @@ void session::obey(const verdict& last) {
   if (!last.is_same_call()) {
     drop_work({errc::mismatch, "the ranks differ in the call"});
     ranks_.require_same("the call", call_);
-    ranks_.require_same("the checkpointer of the call", common_location(store()));
+    ranks_.require_same("the checkpointer of the call", place_of_call());
   }
   pass_requests(last);
   if (last.most.has_failed != 0 || last.most.has_thrown != 0) return fail_together(last);
@@ -448,6 +449,8 @@ void session::advance(const verdict& last) {
     send(current);
   } else if (last.slowest() == save_phase::sent) {
     background_.wait();
+    const auto sent = ranks_.all_gather(current.is_sent ? 1 : 0);
+    if (std::ranges::count(sent, 0U) == 0) history_.checkpoints().keep(current.job->name);
     tidy(current);
   } else if (last.slowest() == save_phase::tidied) {
     background_.wait();
@@ -477,9 +480,9 @@ void session::send(work& current) {
     throw;
   }
   current.is_published = true;
-  if (!history_.hosts()->begin_sending(current.made->index)) return tidy(current);
+  if (is_stopping_ || !history_.hosts()->begin_sending(current.made->index)) return tidy(current);
   current.phase = save_phase::sending;
-  start_phase([this](work& published) { history_.send(*published.job); }, true);
+  start_phase([this](work& published) { published.is_sent = history_.send(*published.job); }, true);
 }
 
 /// Each rank removes what the leader does not keep.

@@ -35,11 +35,13 @@ class host_set {
   /// Reads and writes the files until all are exchanged; another thread calls `pump` meanwhile. Throws what fails; the
   /// checkpoint is there all the same.
   virtual void send() = 0;
-  /// Passes messages on, without waiting.
-  virtual void pump(team& ranks) = 0;
+  /// Passes messages on, without waiting. Returns whether there were any.
+  virtual bool pump(team& ranks) = 0;
   [[nodiscard]] virtual bool is_sending() const = 0;
   /// At all ranks: ends `send`.
   virtual void cancel_sending() noexcept = 0;
+  /// With partners: the newest checkpoint of which each shard is on two hosts; empty: none.
+  [[nodiscard]] virtual std::string newest_sent() const = 0;
   /// The publications of all checkpoints but those `without`.
   [[nodiscard]] virtual std::vector<std::string> publications(const std::set<std::string>& without) const = 0;
   /// Removes what this rank has of other publications: all ranks keep the same.
@@ -56,8 +58,7 @@ class host_set {
 
 /// The place of a store as all ranks name it, though each host may have a path of its own.
 [[nodiscard]] inline std::string common_location(const any_store& store) {
-  const auto hosts = store.hosts();
-  return hosts ? "the disks of the hosts " + hosts->token() : store.location();
+  return store.hosts() ? "the disks of the hosts" : store.location();
 }
 
 }  // namespace cairn::inline v0_1::detail
