@@ -45,6 +45,11 @@ std::string text_of(const cairn::groups::started& of) {
   return {reinterpret_cast<const char*>(of->result().data()), of->result().size()};
 }
 
+std::vector<std::byte> message(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
 void use_collectives() {
   cairn::mpi::group group(MPI_COMM_WORLD);
   const auto rank = group.rank(), size = group.size();
@@ -60,8 +65,8 @@ void use_collectives() {
     const auto next = (rank + 1) % size, before = (rank + size - 1) % size;
     const std::string sent(1 + round * 1000, static_cast<char>('a' + rank));
     const auto received = group.start_receive(sent.size(), before, 0), again = group.start_receive(2, before, 0);
-    const auto sending = group.start_send(std::as_bytes(std::span(sent)), next, 0);
-    const auto sending_again = group.start_send(std::as_bytes(std::span(own)), next, 0);
+    const auto sending = group.start_send(message(sent), next, 0);
+    const auto sending_again = group.start_send(message({own, sizeof own}), next, 0);
     wait_for(again);  // all are in flight
     wait_for(received);
     wait_for(sending);

@@ -22,6 +22,8 @@ std::vector<std::uint64_t> numbers_of(const started& of) {
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
+std::vector<std::byte> message(std::string_view text) { return {bytes_of(text).begin(), bytes_of(text).end()}; }
+
 std::string_view text_of(const started& of) {
   return {reinterpret_cast<const char*>(of->result().data()), of->result().size()};
 }
@@ -63,9 +65,9 @@ TEST_CASE("between two ranks the n-th receipt gets the n-th message") {
   auto ranks = threads::make(3);
   const auto late = ranks[2].start_receive(3, 0, 0), from_1 = ranks[2].start_receive(1, 1, 0);
   CHECK_FALSE(late->test());
-  CHECK(ranks[0].start_send(bytes_of("abc"), 2, 0)->test());
-  CHECK(ranks[0].start_send(bytes_of("de"), 2, 0)->test());
-  CHECK(ranks[1].start_send(bytes_of("x"), 2, 0)->test());
+  CHECK(ranks[0].start_send(message("abc"), 2, 0)->test());
+  CHECK(ranks[0].start_send(message("de"), 2, 0)->test());
+  CHECK(ranks[1].start_send(message("x"), 2, 0)->test());
   const auto second = ranks[2].start_receive(2, 0, 0), other_size = ranks[1].start_receive(5, 0, 0);
   CHECK(second->test());  // in any order of calls
   CHECK(text_of(second) == "de");
@@ -73,10 +75,10 @@ TEST_CASE("between two ranks the n-th receipt gets the n-th message") {
   CHECK(text_of(late) == "abc");
   CHECK(from_1->test());
   CHECK(text_of(from_1) == "x");
-  static_cast<void>(ranks[0].start_send(bytes_of("four"), 1, 0));
+  static_cast<void>(ranks[0].start_send(message("four"), 1, 0));
   CHECK_THROWS_AS(other_size->test(), cairn::error);
   const auto on_1 = ranks[1].start_receive(1, 2, 1), on_0 = ranks[1].start_receive(1, 2, 0);
-  static_cast<void>(ranks[2].start_send(bytes_of("0"), 1, 0));
+  static_cast<void>(ranks[2].start_send(message("0"), 1, 0));
   CHECK_FALSE(on_1->test());
   CHECK(on_0->test());
   const auto never = ranks[1].start_receive(1, 0, 0);

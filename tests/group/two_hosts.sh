@@ -166,6 +166,19 @@ train() {
   losses_of "$log" >> "$folder/losses"
 }
 
+# On one rank, on the host a.
+train_undisturbed() {
+  starts=0
+  boot a "$folder/server"
+  train a:1 0 0 --checkpoint "$folder/undisturbed"
+  mv "$folder/losses" "$folder/undisturbed.losses"
+  state=$(state_of "$log")
+}
+compare_with_undisturbed() {
+  [[ $state =~ ^[0-9a-f]{16}$ && $(state_of "$log") == "$state" ]] || fail "not bit-identical after the loss of hosts"
+  [[ $(sort -u "$folder/losses") == "$(sort -u "$folder/undisturbed.losses")" ]] || fail "the losses differ"
+}
+
 case $scenario in
   crash)
     boot a "$folder/server"
@@ -199,11 +212,7 @@ case $scenario in
     refuse "$folder/other"
     refuse "$folder/copy" ;;
   trainer)
-    starts=0
-    boot a "$folder/server"
-    train a:1 0 0 --checkpoint "$folder/undisturbed"
-    mv "$folder/losses" "$folder/undisturbed.losses"
-    state=$(state_of "$log")
+    train_undisturbed
     boot b "$folder/server"
     train a:2,b:2 0 0 --kill-at 17
     crash b
@@ -213,15 +222,10 @@ case $scenario in
     train b:2 18 30 --stop-at 36
     boot a "$folder/server"
     train a:2,b:2 37 37
-    [[ $state =~ ^[0-9a-f]{16}$ && $(state_of "$log") == "$state" ]] || fail "not bit-identical after the loss of hosts"
-    [[ $(sort -u "$folder/losses") == "$(sort -u "$folder/undisturbed.losses")" ]] || fail "the losses differ"
+    compare_with_undisturbed
     echo "lost host b, then host a: bit-identical: $state" ;;
   levels)  # each host has a disk of its own: /dev/shm
-    starts=0
-    boot a "$folder/server"
-    train a:1 0 0 --checkpoint "$folder/undisturbed"
-    mv "$folder/losses" "$folder/undisturbed.losses"
-    state=$(state_of "$log")
+    train_undisturbed
     boot b "$folder/server"
     near=(--local /dev/shm/run)
     train a:2,b:2 0 0 "${near[@]}" --kill-at 17
@@ -236,8 +240,7 @@ case $scenario in
     boot a "$folder/server"
     boot b "$folder/server"
     train a:2,b:2 37 37 "${near[@]}"
-    [[ $state =~ ^[0-9a-f]{16}$ && $(state_of "$log") == "$state" ]] || fail "not bit-identical after the loss of hosts"
-    [[ $(sort -u "$folder/losses") == "$(sort -u "$folder/undisturbed.losses")" ]] || fail "the losses differ"
+    compare_with_undisturbed
     echo "killed twice, then lost host b, then both: bit-identical: $state" ;;
   *) echo "unknown scenario: $scenario"; exit 2 ;;
 esac

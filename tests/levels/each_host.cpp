@@ -412,7 +412,7 @@ TEST_CASE("a copy at a partner that fails is an event, and the save succeeds") {
     if (what.what == kind::promoted) ++sent;
   };
   CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
-          for (std::uint64_t step = 1; step <= 2; ++step) save_at(run, state_at(step, rank, 2, 2), step, rank == 9);
+          for (std::uint64_t step = 1; step <= 2; ++step) save_at(run, state_at(step, rank, 2, 2), step, false);
         })) == "");
   CHECK(failed >= 1);
   CHECK(sent >= 2);
@@ -671,4 +671,17 @@ TEST_CASE("some ranks may use their each_host again, with others that have a new
             run.save(state_at(step, rank, 2, 2), {.step = step});
           })) == "");
   CHECK(at.restored({0, 1}, 2) == 2);
+}
+
+TEST_CASE("an each_host that is used again writes its list of publications again") {
+  const cluster at;
+  const cairn::each_host where(at.root(0), {.host = "one"});
+  for (int i = 0; i < 2; ++i) {
+    {
+      cairn::checkpointer run(where, at.options);
+      run.save(trained(1), {.step = 1});
+    }
+    CHECK(fs::exists(at.root(0) + "/published"));
+    fs::remove(at.root(0) + "/published");
+  }
 }

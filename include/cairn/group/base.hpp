@@ -61,9 +61,9 @@ concept group = requires(Group& self, const Group& view, std::span<const std::ui
 /// A group whose ranks can send each other messages, apart from the collectives and in any order with them. Between two
 /// ranks, the n-th receipt on a channel gets its n-th message, of the same size. Channels are below 32768.
 template <class Group>
-concept messaging_group = group<Group> && requires(Group& self, std::span<const std::byte> bytes, std::size_t size,
+concept messaging_group = group<Group> && requires(Group& self, std::vector<std::byte> bytes, std::size_t size,
                                                    unsigned rank, unsigned channel) {
-  { self.start_send(bytes, rank, channel) } -> std::convertible_to<groups::started>;
+  { self.start_send(std::move(bytes), rank, channel) } -> std::convertible_to<groups::started>;
   { self.start_receive(size, rank, channel) } -> std::convertible_to<groups::started>;
 };
 
@@ -88,8 +88,8 @@ class any_group {
   /// Whether it is a messaging_group. The messages of others are errc::unsupported.
   [[nodiscard]] bool can_send() const { return self_->can_send(); }
   /// Sends a message to rank `to`: see messaging_group.
-  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
-    return self_->start_send(bytes, to, channel);
+  [[nodiscard]] groups::started start_send(std::vector<std::byte> bytes, unsigned to, unsigned channel) {
+    return self_->start_send(std::move(bytes), to, channel);
   }
   /// Receives the next message of rank `from`, of `size` bytes.
   [[nodiscard]] groups::started start_receive(std::size_t size, unsigned from, unsigned channel) {
@@ -106,7 +106,7 @@ class any_group {
     virtual groups::started start_gather(std::span<const std::byte>, unsigned) = 0;
     virtual std::vector<unsigned> roll_call(std::chrono::milliseconds) = 0;
     virtual bool can_send() const = 0;
-    virtual groups::started start_send(std::span<const std::byte>, unsigned, unsigned) = 0;
+    virtual groups::started start_send(std::vector<std::byte>, unsigned, unsigned) = 0;
     virtual groups::started start_receive(std::size_t, unsigned, unsigned) = 0;
   };
 
@@ -125,9 +125,9 @@ class any_group {
     }
     std::vector<unsigned> roll_call(std::chrono::milliseconds limit) override { return held.roll_call(limit); }
     bool can_send() const override { return messaging_group<Group>; }
-    groups::started start_send([[maybe_unused]] std::span<const std::byte> bytes, [[maybe_unused]] unsigned to,
+    groups::started start_send([[maybe_unused]] std::vector<std::byte> bytes, [[maybe_unused]] unsigned to,
                                [[maybe_unused]] unsigned channel) override {
-      if constexpr (messaging_group<Group>) return held.start_send(bytes, to, channel);
+      if constexpr (messaging_group<Group>) return held.start_send(std::move(bytes), to, channel);
       refuse();
     }
     groups::started start_receive([[maybe_unused]] std::size_t size, [[maybe_unused]] unsigned from,

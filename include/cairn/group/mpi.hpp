@@ -163,10 +163,11 @@ class group {
   }
 
   /// Sends a message: see messaging_group. errc::invalid for more than 512 MiB.
-  [[nodiscard]] groups::started start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
+  [[nodiscard]] groups::started start_send(std::vector<std::byte> bytes, unsigned to, unsigned channel) {
     check_size(bytes.size());
-    auto made = sending(bytes, 0);
-    detail::check(MPI_Isend(made->send.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to),
+    auto made = sending({}, 0);
+    made->send = std::move(bytes);
+    detail::check(MPI_Isend(made->send.data(), static_cast<int>(made->send.size()), MPI_BYTE, static_cast<int>(to),
                             static_cast<int>(channel), on_->get(), &made->requests.emplace_back()),
                   "MPI_Isend");
     return start(std::move(made));

@@ -74,6 +74,19 @@ inline void append_text(std::string& to, std::string_view text) {
   return text;
 }
 
+/// A list of texts as one.
+[[nodiscard]] inline std::string join_texts(const std::vector<std::string>& all) {
+  std::string text;
+  for (const auto& each : all) append_text(text, each);
+  return text;
+}
+/// The list of such a text.
+[[nodiscard]] inline std::vector<std::string> split_texts(std::string_view text) {
+  std::vector<std::string> all;
+  while (!text.empty()) all.push_back(take_text(text).value());
+  return all;
+}
+
 /// The texts of `ranks` ranks, each followed by as many zeros as the longest needs. errc::corrupt names the rank.
 [[nodiscard]] inline std::vector<std::string> read_records(std::span<const std::byte> records, unsigned ranks) {
   const auto bytes = records.size() / ranks;
@@ -136,8 +149,8 @@ class team {
 
   // Messages, see messaging_group. Without a group there are none.
   [[nodiscard]] bool can_send() const { return group_ && group_->can_send(); }
-  [[nodiscard]] groups::started send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
-    return communicate([&] { return group_->start_send(bytes, to, channel); });
+  [[nodiscard]] groups::started send(std::vector<std::byte> bytes, unsigned to, unsigned channel) {
+    return communicate([&] { return group_->start_send(std::move(bytes), to, channel); });
   }
   [[nodiscard]] groups::started receive(std::size_t size, unsigned from, unsigned channel) {
     return communicate([&] { return group_->start_receive(size, from, channel); });
@@ -174,16 +187,8 @@ class team {
       return text_from_leader(act);
     } else if constexpr (std::is_same_v<result, std::vector<std::string>>) {
       if (is_alone()) return act();
-      const auto text = text_from_leader([&] {
-        std::string all;
-        for (const auto& each : act()) append_text(all, each);
-        return all;
-      });
-      return all([&] {
-        result texts;
-        for (std::string_view left = text; !left.empty();) texts.push_back(take_text(left).value());
-        return texts;
-      });
+      const auto text = text_from_leader([&] { return join_texts(act()); });
+      return all([&] { return split_texts(text); });
     } else {
       static_assert(std::is_trivially_copyable_v<result> && !std::is_pointer_v<result>);
       result value{};

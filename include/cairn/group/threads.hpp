@@ -31,7 +31,7 @@ class threads {
   [[nodiscard]] started start_broadcast(std::span<const std::byte> bytes, std::size_t size, unsigned root);
   [[nodiscard]] started start_gather(std::span<const std::byte> bytes, unsigned root);
   /// Sends a message at once: see messaging_group.
-  [[nodiscard]] started start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel);
+  [[nodiscard]] started start_send(std::vector<std::byte> bytes, unsigned to, unsigned channel);
   /// Receives the next message of rank `from`. errc::mismatch: it has another size.
   [[nodiscard]] started start_receive(std::size_t size, unsigned from, unsigned channel);
   /// The ranks that have started fewer operations than this one.

@@ -74,10 +74,10 @@ class meeting {
     const cairn::detail::mutex_lock lock(mutex_);
     return (is_receipt ? received_ : sent_)[on]++;
   }
-  void send(const way& on, std::span<const std::byte> bytes) {
+  void send(const way& on, std::vector<std::byte> bytes) {
     const auto next = number(on, false);
     const cairn::detail::mutex_lock lock(mutex_);
-    mail_[{on, next}].assign(bytes.begin(), bytes.end());
+    mail_[{on, next}] = std::move(bytes);
   }
   /// The message with that number, once it is there.
   std::optional<std::vector<std::byte>> take(const way& on, std::uint64_t number, std::size_t size) {
@@ -220,8 +220,8 @@ started threads::start_gather(std::span<const std::byte> bytes, unsigned root) {
   return std::make_unique<detail::thread_operation>(*self_, what, bytes);
 }
 
-started threads::start_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
-  self_->at->send({self_->rank, to, channel}, bytes);
+started threads::start_send(std::vector<std::byte> bytes, unsigned to, unsigned channel) {
+  self_->at->send({self_->rank, to, channel}, std::move(bytes));
   return std::make_unique<detail::thread_message>();
 }
 

@@ -10,6 +10,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -41,17 +42,9 @@ struct incoming_file {
 /// file does not end its messages: both ranks exchange all of them.
 class exchange {
  public:
-  /// `channel`: see messaging_group. Takes all memory that `work` needs.
-  exchange(std::vector<outgoing_file> sends, std::vector<incoming_file> receives, unsigned channel)
-      : channel_(channel) {
-    for (auto& each : sends) {
-      auto& made = outgoing_.emplace_back();
-      const auto count = std::min<std::uint64_t>(window, count_of(each.bytes));
-      while (made.free.size() < count)
-        made.free.push_back(
-            std::make_unique<page_buffer>(std::max<std::uint64_t>(std::min(piece_bytes, each.bytes), 1)));
-      made.of = std::move(each);
-    }
+  /// `channel`: see messaging_group.
+  exchange(outgoing_file sends, const std::vector<incoming_file>& receives, unsigned channel)
+      : outgoing_{.of = std::move(sends)}, channel_(channel) {
     for (const auto& each : receives) {
       auto& made = incoming_.emplace_back();
       made.of = each;
@@ -63,18 +56,18 @@ class exchange {
   /// whether there were any.
   bool pump(team& ranks) {
     bool has_moved = false;
-    for (auto& each : outgoing_) {
-      while (!each.started.empty() && ranks.test(*each.started.front())) each.started.pop_front();
-      while (each.started.size() < window) {
-        auto next = take(each);
-        if (!next.buffer) break;
-        each.started.push_back(ranks.send(next.buffer->bytes().first(next.size), each.of.to, channel_));
-        has_moved = true;
-        const mutex_lock lock(mutex_);
-        each.free.push_back(std::move(next.buffer));
-      }
+    auto& out = outgoing_;
+    while (!out.started.empty() && ranks.test(*out.started.front())) out.started.pop_front();
+    while (out.started.size() < window) {
+      auto piece = take();
+      if (!piece) break;
+      out.started.push_back(ranks.send(*std::move(piece), out.of.to, channel_));
+      has_moved = true;
+    }
+    {
       const mutex_lock lock(mutex_);
-      each.is_sent = each.started.empty() && each.read == count_of(each.of.bytes) && each.pieces.empty();
+      out.is_sent = out.started.empty() && out.read == count_of(out.of.bytes) && out.pieces.empty();
+      lacks_memory_ = false;
     }
     for (auto& each : incoming_) {
       for (; each.started.size() < window && each.posted < count_of(each.of.bytes); ++each.posted)
@@ -92,7 +85,7 @@ class exchange {
   /// In another thread: reads and writes until all is done, or cancelled.
   void work() {
     while (true) {
-      for (auto& each : outgoing_) read_next(each);
+      read_next();
       for (auto& each : incoming_) write_next(each);
       mutex_lock lock(mutex_);
       while (!is_cancelled_ && !is_done() && !has_work()) lock.wait(changed_);
@@ -119,16 +112,11 @@ class exchange {
   static constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20U;
   static constexpr std::size_t window = 16;  // pieces that are under way between two calls of `pump`
 
-  struct piece {
-    std::unique_ptr<page_buffer> buffer{};
-    std::size_t size = 0;
-  };
   struct outgoing {
     outgoing_file of{};
-    std::deque<groups::started> started{};  // of the thread of the group
-    std::uint64_t read = 0;                 // pieces
-    std::deque<piece> pieces{};             // that have been read
-    std::vector<std::unique_ptr<page_buffer>> free{};
+    std::deque<groups::started> started{};        // of the thread of the group
+    std::uint64_t read = 0;                       // pieces
+    std::deque<std::vector<std::byte>> pieces{};  // that have been read
     bool is_sent = false;
   };
   struct incoming {
@@ -150,45 +138,48 @@ class exchange {
                : static_cast<std::size_t>(std::min(piece_bytes, bytes - number * piece_bytes));
   }
 
-  [[nodiscard]] piece take(outgoing& from) {
-    piece next;
+  [[nodiscard]] std::optional<std::vector<std::byte>> take() {
     const mutex_lock lock(mutex_);
-    if (from.pieces.empty()) return next;
-    next = std::move(from.pieces.front());
-    from.pieces.pop_front();
+    if (outgoing_.pieces.empty()) return std::nullopt;
+    auto next = std::move(outgoing_.pieces.front());
+    outgoing_.pieces.pop_front();
     return next;
   }
   [[nodiscard]] bool has_room(const incoming& at) const {
     const mutex_lock lock(mutex_);
     return at.arrived.size() < window;
   }
-  [[nodiscard]] static bool can_read(const outgoing& each) {
-    return !each.free.empty() && each.read < count_of(each.of.bytes);
+  [[nodiscard]] bool can_read() const CAIRN_REQUIRES(mutex_) {
+    return !lacks_memory_ && outgoing_.pieces.size() < window && outgoing_.read < count_of(outgoing_.of.bytes);
   }
   [[nodiscard]] bool has_work() const CAIRN_REQUIRES(mutex_) {
-    return std::ranges::any_of(outgoing_, can_read) ||
-           std::ranges::any_of(incoming_, [](const auto& each) { return !each.arrived.empty(); });
+    return can_read() || std::ranges::any_of(incoming_, [](const auto& each) { return !each.arrived.empty(); });
   }
   [[nodiscard]] bool is_done() const CAIRN_REQUIRES(mutex_) {
-    return std::ranges::all_of(outgoing_, [](const auto& each) { return each.is_sent; }) &&
+    return outgoing_.is_sent &&
            std::ranges::all_of(incoming_, [](const auto& each) { return each.written == count_of(each.of.bytes); });
   }
 
-  void read_next(outgoing& from) {
-    piece next{.size = size_of_piece(from.of.bytes, from.read)};
+  void read_next() {
+    auto& from = outgoing_;
     {
       const mutex_lock lock(mutex_);
-      if (!can_read(from)) return;
-      next.buffer = std::move(from.free.back());
-      from.free.pop_back();
+      if (!can_read()) return;
     }
-    const auto bytes = next.buffer->bytes().first(next.size);
+    std::vector<std::byte> bytes;
+    try {
+      bytes.resize(size_of_piece(from.of.bytes, from.read));
+    } catch (const std::bad_alloc&) {  // `pump` has it tried again: the receiver waits for it
+      const mutex_lock lock(mutex_);
+      lacks_memory_ = true;
+      return;
+    }
     if (from.read + 1 == count_of(from.of.bytes))
       bytes[0] = std::byte{from.of.file != nullptr};
     else
       attempt(from.of.file, [&] { from.of.file->read(from.read * piece_bytes, bytes); });
     const mutex_lock lock(mutex_);
-    from.pieces.push_back(std::move(next));
+    from.pieces.push_back(std::move(bytes));
     ++from.read;
   }
   void write_next(incoming& at) {
@@ -231,10 +222,11 @@ class exchange {
 
   mutable mutex mutex_;  // of what both threads use of the files
   std::condition_variable changed_;
-  std::deque<outgoing> outgoing_;
+  outgoing outgoing_;
   std::deque<incoming> incoming_;
   const unsigned channel_;
   bool is_cancelled_ CAIRN_GUARDED_BY(mutex_) = false;
+  bool lacks_memory_ CAIRN_GUARDED_BY(mutex_) = false;  // to read the next piece
   std::optional<error> failure_ CAIRN_GUARDED_BY(mutex_);
 };
 

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "cairn/core/error.hpp"
-#include "cairn/core/float_bits.hpp"
 #include "cairn/levels/survey.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/directory.hpp"
@@ -32,7 +31,7 @@
 
 namespace cairn::inline v0_1::detail {
 
-/// A publication of which the slots of a host have parts.
+/// A publication of which the slots of a host have parts. Its index is one that is not damaged, if there is such a one.
 class united_publication final : public stores::publication {
  public:
   united_publication(std::string location, std::vector<std::shared_ptr<const publication>> parts)
@@ -48,9 +47,11 @@ class united_publication final : public stores::publication {
   [[nodiscard]] std::unique_ptr<stores::source> open(std::string_view file) const override {
     for (std::size_t i = 0; i + 1 < parts_.size(); ++i) {
       try {
+        if (file == index_file) static_cast<void>(read_index(*parts_[i], index_part::metadata));
         return parts_[i]->open(file);
-      } catch (const error& cause) {
-        if (cause.code() != errc::not_found) throw;
+      } catch (const error& cause) {  // another slot may have it
+        const bool is_damaged = cause.code() == errc::corrupt || cause.code() == errc::unreadable;
+        if (cause.code() != errc::not_found && !is_damaged) throw;
       }
     }
     return parts_.back()->open(file);
@@ -106,18 +107,16 @@ class host_disk {
     std::ranges::sort(found, {}, &named_slot::name);
     return found;
   }
-  /// What the slots have of a publication; parts whose index is damaged last. errc::not_found.
+  /// What the slots have of a publication. errc::not_found.
   [[nodiscard]] std::shared_ptr<const stores::publication> open(const std::string& publication) const {
-    std::vector<std::shared_ptr<const stores::publication>> parts, damaged;
+    std::vector<std::shared_ptr<const stores::publication>> parts;
     for (const auto& each : find_slots()) {
       try {
-        auto part = slot(each.name).open(publication);
-        (has_index(*part) ? parts : damaged).push_back(std::move(part));
+        parts.push_back(slot(each.name).open(publication));
       } catch (const error& cause) {
         if (cause.code() != errc::not_found) throw;
       }
     }
-    parts.insert(parts.end(), damaged.begin(), damaged.end());
     if (parts.empty()) fail(errc::not_found, {root_, "/", publication, " is not on this host any more"});
     return std::make_shared<united_publication>(sentence({root_, "/", publication}), std::move(parts));
   }
@@ -149,7 +148,9 @@ class host_disk {
     }
     return made;
   }
-  /// Replaces the list of publications.
+  /// Another checkpointer begins.
+  void forget() { written_.clear(); }
+  /// Replaces the list of publications, unless it is the last one that was written.
   void write_published(const std::vector<std::string>& publications) {
     auto text = to_json(host_report{.published = publications});
     if (text == written_) return;
@@ -182,22 +183,10 @@ class host_disk {
     const auto index = read_index(from, index_part::metadata);
     const auto files = from.files();
     part.count = index.shards.size();
-    if (const auto at = index.info.notes.find(std::string(run_began));
-        at != index.info.notes.end() && at->second.size() == 1 && is_finite(at->second[0]))
-      part.began = at->second[0];
+    part.began = began_in(index.info.notes).value_or(0);
     for (std::size_t i = 0; i < index.shards.size(); ++i)
       if (std::ranges::binary_search(files, index.shards[i].file)) part.shards.push_back(i);
   }
-  [[nodiscard]] static bool has_index(const stores::publication& part) {
-    try {
-      static_cast<void>(read_index(part, index_part::metadata));
-      return true;
-    } catch (const error& cause) {
-      if (cause.code() != errc::corrupt && cause.code() != errc::unreadable) throw;
-      return false;
-    }
-  }
-
   const std::string root_;
   const stores::directory_options options_;
   std::string written_;  // to the list of publications

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <map>
 #include <memory>
@@ -19,7 +18,6 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
-#include "cairn/core/float_bits.hpp"
 #include "cairn/each_host.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/levels/host_disk.hpp"
@@ -28,6 +26,7 @@
 #include "cairn/store/base.hpp"
 #include "cairn/store/host_set.hpp"
 #include "cairn/store/index.hpp"
+#include "cairn/store/level_set.hpp"
 #include "cairn/store/root_directory.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
 #include "cairn/store/writer.hpp"
@@ -100,11 +99,11 @@ class host_slots final : public host_set {
       }
     }
     token_ = ranks.from_leader([] { return to_hex(stores::detail::random_number()); });
-    double latest = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-    for (const auto& [name, each] : all) latest = std::max(latest, std::nextafter(each.began, infinite()));
+    double latest = 0;
+    for (const auto& [name, each] : all) latest = std::max(latest, each.began);
     const mutex_lock lock(mutex_);
     known_ = std::move(all);
-    began_ = latest;
+    began_ = begin_after(latest);
     return held;
   }
 
@@ -300,6 +299,7 @@ class host_slots final : public host_set {
            {disk_.root(), " is in use by another checkpointer: each rank needs an each_host of its own"});
     held_ = held;
     known_.clear();
+    disk_.forget();
     partners_ = std::make_unique<partner_copies>();
     return held;
   }
@@ -336,7 +336,11 @@ class host_slots final : public host_set {
   void copy(spread_checkpoint& of, const std::vector<std::size_t>& shards, team& ranks) {
     const auto name = checkpoint_of(of.publication).value();
     const auto source = hosts_.first_of[*of.hosts.begin()];
-    const auto text = text_of_rank(ranks, source, [&] { return read_index_text(*disk_.open(of.publication)); });
+    const auto own = ranks.all([&] {  // what this rank sends is from there
+      const bool has_some = hosts_.is_first() && of.hosts.contains(hosts_.host);
+      return has_some ? disk_.open(of.publication) : nullptr;
+    });
+    const auto text = text_of_rank(ranks, source, [&] { return read_index_text(*own); });
     const auto index = ranks.all([&] {
       auto parsed = parse_index(text, sentence({disk_.root(), "/", name}), index_part::metadata);
       if (parsed.shards.size() < of.shards.size())
@@ -350,7 +354,7 @@ class host_slots final : public host_set {
         to = free_slot(of.publication).begin(of.publication);
     });
     for (const auto shard : shards)
-      broadcast_file(of, index.shards[shard], hosts_.first_of[*of.shards[shard].begin()],
+      broadcast_file(own.get(), index.shards[shard], hosts_.first_of[*of.shards[shard].begin()],
                      lacks(shard) ? to.get() : nullptr, ranks);
     ranks.all([&] {
       if (!to) return;
@@ -362,15 +366,15 @@ class host_slots final : public host_set {
       for (const auto shard : shards) of.shards[shard].insert(host);
     }
   }
-  /// Broadcasts a file from rank `from`; ranks with a transaction write it.
-  void broadcast_file(const spread_checkpoint& of, const index_shard& file, unsigned from, stores::transaction* to,
+  /// Broadcasts a file of `own` from rank `from`; ranks with a transaction write it.
+  void broadcast_file(const stores::publication* own, const index_shard& file, unsigned from, stores::transaction* to,
                       team& ranks) const {
     constexpr std::uint64_t piece = std::uint64_t{16} << 20U;
     std::unique_ptr<stores::source> source;
     stores::sink* out = nullptr;
     page_buffer memory;
     ranks.all([&] {
-      if (hosts_.rank == from) source = open_file(*disk_.open(of.publication), file);
+      if (hosts_.rank == from) source = open_file(*own, file);
       if (to != nullptr) out = &to->create(file.file, file.bytes);
       static_cast<void>(memory.first(std::min(piece, file.bytes)));
     });

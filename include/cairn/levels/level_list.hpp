@@ -202,9 +202,7 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
 
   [[nodiscard]] static std::optional<double> began_of(const any_store& place, const std::string& name) {
     try {
-      const auto notes = read_index(*place.open(name), index_part::metadata).info.notes;
-      const auto at = notes.find(std::string(run_began));
-      if (at != notes.end() && at->second.size() == 1 && is_finite(at->second[0])) return at->second[0];
+      return began_in(read_index(*place.open(name), index_part::metadata).info.notes);
     } catch (const error& cause) {
       if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
     }
@@ -241,12 +239,11 @@ class level_list final : public level_set, public std::enable_shared_from_this<l
         if (here[at].place == i && *here[at].began < until) abandoned.insert({i, here[at].name});
       }
     }
-    const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
     const mutex_lock lock(mutex_);
     if (!locks && is_locked_) return;
     names_ = std::move(names);
     abandoned_ = std::move(abandoned);
-    began_ = std::max(now, std::nextafter(latest, infinite()));
+    began_ = begin_after(latest);
     is_locked_ = is_locked_ || locks;
     is_surveyed_ = true;
   }

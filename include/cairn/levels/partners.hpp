@@ -40,10 +40,9 @@ class partner_copies {
         if (received_) receives.back().file = &received_->create(shards[rank].file, shards[rank].bytes);
       });
     }
-    std::vector<outgoing_file> sends;
-    sends.push_back({hosts.partner_of_rank(hosts.rank), shards.at(hosts.rank).bytes, nullptr});
-    attempt([&] { sends.back().file = open_file(*own.open(publication), shards[hosts.rank]); });
-    files_ = std::make_unique<exchange>(std::move(sends), std::move(receives), channel);
+    outgoing_file sends{hosts.partner_of_rank(hosts.rank), shards.at(hosts.rank).bytes, nullptr};
+    attempt([&] { sends.file = open_file(*own.open(publication), shards[hosts.rank]); });
+    files_ = std::make_unique<exchange>(std::move(sends), receives, channel);
   }
   /// Until all is sent and received. Publishes what has been received.
   void send() {

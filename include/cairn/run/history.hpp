@@ -100,19 +100,6 @@ class history {
       emit_failure({}, 0, "the checkpoints are not removed");
     }
   }
-  /// At the leader, before a save: what is there, as a text for the others.
-  [[nodiscard]] std::string listed() const {
-    std::string text;
-    for (const auto& each : hosts_->publications({})) text += (text.empty() ? "" : "/") + each;
-    return text;
-  }
-  /// At the others: removes everything else, such as what is left of a save that has failed.
-  void keep_listed(std::string_view text) {
-    std::vector<std::string> kept;
-    for (auto left = text; !left.empty(); left.remove_prefix(std::min(left.size(), kept.back().size() + 1)))
-      kept.emplace_back(left.substr(0, left.find('/')));
-    keep_only(kept);
-  }
 
   /// With the checkpointer's codecs. Compares checksums before any change only with `rename`, or if the caller asks.
   std::optional<load_report> restore(any_mutable_state state, load_options options, restore_choice choice) {

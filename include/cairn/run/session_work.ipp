@@ -84,16 +84,21 @@ void session::begin(work& current) {
   if (!current.is_merge()) history_.prepare_for(*current.job);
   make_attempt(current);
   current.begun = current.attempt->begin();
-  if (history_.hosts()) current.begun = history_.listed() + "//" + current.begun;  // ends the list: no name is empty
+  if (auto* const hosts = history_.hosts()) {  // the others remove everything else, as what a failed save has left
+    auto texts = hosts->publications({});
+    texts.push_back(std::move(current.begun));
+    current.begun = join_texts(texts);
+  }
 }
 
 /// At the others: joins the checkpoint.
 void session::join(work& current, const std::string& begun) {
-  std::string_view text(begun);
+  std::string text(begun);
   if (history_.hosts()) {
-    const auto end = text.find("//");
-    history_.keep_listed(text.substr(0, end));
-    text.remove_prefix(end + 2);
+    auto texts = split_texts(begun);
+    text = std::move(texts.back());
+    texts.pop_back();
+    history_.keep_only(texts);
   }
   make_attempt(current);
   current.attempt->join(text);

@@ -3,6 +3,9 @@
 // are numbered from 0, the nearest.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -12,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cairn/core/float_bits.hpp"
 #include "cairn/core/policy_memory.hpp"
 #include "cairn/store/base.hpp"
 
@@ -19,6 +23,19 @@ namespace cairn::inline v0_1::detail {
 
 /// The key in the notes of a checkpoint of several places: when the run began that saved it. See level_set::began.
 inline constexpr std::string_view run_began = "run_began";
+
+/// When the run began, by the notes of a checkpoint; nothing: they do not say.
+[[nodiscard]] inline std::optional<double> began_in(const policy_memory& notes) {
+  const auto at = notes.find(std::string(run_began));
+  const bool is_known = at != notes.end() && at->second.size() == 1 && is_finite(at->second[0]);
+  return is_known ? std::optional(at->second[0]) : std::nullopt;
+}
+
+/// For a run that begins now: later than `latest`, whatever the clock says.
+[[nodiscard]] inline double begin_after(double latest) {
+  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::max(now, std::nextafter(latest, infinite()));
+}
 
 /// The copies of one run to all places but the first, which rank 0 makes. Destroyed, it cancels them. Thread-safe.
 class level_copies {
