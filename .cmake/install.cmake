@@ -24,7 +24,7 @@ install(TARGETS cairn EXPORT cairn-targets)
 install(EXPORT cairn-targets NAMESPACE cairn:: DESTINATION "${cairn_package_dir}")
 install(DIRECTORY include/cairn DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn-config.cmake" "${PROJECT_BINARY_DIR}/cairn-config-version.cmake"
-              .cmake/dependencies.cmake .cmake/mpi.cmake .cmake/torch.cmake .cmake/s3.cmake .cmake/Findhwy.cmake .cmake/FindxxHash.cmake
+              .cmake/dependencies.cmake .cmake/mpi.cmake .cmake/torch.cmake .cmake/s3.cmake .cmake/parity.cmake .cmake/Findhwy.cmake .cmake/FindxxHash.cmake
         DESTINATION "${cairn_package_dir}")
 install(FILES "${PROJECT_BINARY_DIR}/cairn.pc" DESTINATION "${cairn_pc_dir}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/cairn")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a second place for checkpoints costs the training, how fast checkpoints go to a bucket and come back, and how
-// fast ranks save to the disks of their hosts and to partners.
+// fast ranks save to the disks of their hosts, to partners, and with parity.
 #include "cairn/levels.hpp"
 
 #include <algorithm>
@@ -21,7 +21,9 @@
 #include "cairn/checkpointer.hpp"
 #include "cairn/each_host.hpp"
 #include "cairn/group/threads.hpp"
+#include "cairn/levels/host_slots.hpp"
 #include "cairn/load.hpp"
+#include "cairn/parity.hpp"
 #include "cairn/s3.hpp"
 #include "cairn/store/directory.hpp"
 #include "common/arguments.hpp"
@@ -32,6 +34,7 @@
 #include "common/statistics.hpp"
 #include "common/work_directory.hpp"
 #include "levels/bucket.hpp"
+#include "levels/parity.hpp"
 #include "levels/plain_ranks.hpp"
 #include "stall/trainer.hpp"
 
@@ -122,48 +125,75 @@ void measure_slowdown(const settings& how, report& to) {
   to.at_most("levels.slowdown", median_ratio(beside, alone), 1.10);
 }
 
-/// Saves of four ranks to their hosts, here four directories, and copies at partners, over the same by hand.
+/// Saves of four ranks to their hosts, here four directories, and then copies at partners, or parity; with that the
+/// restore of a state that all ranks have, of which a host is lost, without reading the state: over the same by hand.
 void measure_hosts(const settings& how, report& to) {
-  constexpr unsigned ranks = 4;
-  const auto state = trained_state(how.mib);  // of which each rank writes a quarter
-  plain_ranks peer(how.directory, ranks, (how.mib << 20U) / ranks);
-  std::vector<double> saved[2], sent[2];
-  for (std::size_t i = 0; i < how.repetitions; ++i) {
-    std::vector<double> published(ranks), received(ranks);
+  constexpr unsigned ranks = plain_ranks::ranks;
+  constexpr std::size_t unit = std::size_t{12} << 20U;  // see plain_ranks
+  const auto share = std::max<std::size_t>(how.mib / ranks / 12, 1) * unit;
+  const auto state = trained_state(share * ranks >> 20U);  // of which each rank writes a quarter
+  plain_ranks peer(how.directory, share);
+  const auto root = [&](unsigned rank) { return how.directory + "/host" + std::to_string(rank); };
+  const auto at_each = [&](const auto& act) {
     auto group = cairn::groups::threads::make(ranks);
-    std::vector<std::jthread> all;
     std::barrier meet(std::ptrdiff_t{ranks});
+    std::vector<std::jthread> all;
     for (unsigned rank = 0; rank < ranks; ++rank)
-      all.emplace_back([&, rank, own = group[rank]]() mutable {
-        const auto host = std::to_string(rank);
+      all.emplace_back([&, rank, own = group[rank]]() mutable { act(std::move(own), rank, meet); });
+    group.clear();
+  };
+  const auto options_of = [](unsigned rank, bool has_parity) {
+    cairn::each_host_options made{.host = std::to_string(rank), .partner = !has_parity};
+    if (has_parity) made.parity = cairn::parity{};
+    return made;
+  };
+  std::vector<double> saved[2], copied[2], encoded[2], restored[2];
+  for (std::size_t i = 0; i < how.repetitions; ++i)
+    for (const bool has_parity : {false, true}) {
+      std::vector<double> published(ranks), sent(ranks), brought(ranks);
+      at_each([&](cairn::groups::threads group, unsigned rank, auto& meet) {
         double began = 0;
         cairn::checkpointer_options options{.when = cairn::policies::every_steps{1}};
         options.on_event = [&](const cairn::event& what) {
-          if (began == 0) return;
           if (what.what == cairn::event::kind::published) published[rank] = clock_seconds() - began;
-          if (what.what == cairn::event::kind::promoted) received[rank] = clock_seconds() - began;
+          if (what.what == cairn::event::kind::promoted) sent[rank] = clock_seconds() - began;
         };
-        cairn::checkpointer run(cairn::each_host(how.directory + "/host" + host, {.host = host, .partner = true}),
-                                options, std::move(own));
+        cairn::checkpointer run(cairn::each_host(root(rank), options_of(rank, has_parity)), options, std::move(group));
         run.save(std::vector<float>(1), {.step = 1});  // locks, and learns what is there
         meet.arrive_and_wait();
         began = clock_seconds();
         run.save(state, {.step = 2});
       });
-    group.clear();
-    all.clear();
-    saved[0].push_back(std::ranges::max(published));
-    sent[0].push_back(std::ranges::max(received) - saved[0].back());
-    saved[1].push_back(peer.save());
-    sent[1].push_back(peer.exchange());
-    for (unsigned rank = 0; rank < ranks; ++rank)
-      std::filesystem::remove_all(how.directory + "/host" + std::to_string(rank));
-  }
-  const auto gb = static_cast<double>(how.mib << 20U) / 1e9;
+      const auto seconds = std::ranges::max(published);
+      (has_parity ? encoded : copied)[0].push_back(std::ranges::max(sent) - seconds);
+      if (!has_parity) saved[0].push_back(seconds);
+      const auto plain = peer.save();
+      if (!has_parity) saved[1].push_back(plain);
+      (has_parity ? encoded : copied)[1].push_back(has_parity ? peer.encode() : peer.exchange());
+      if (has_parity) {
+        std::filesystem::remove_all(root(ranks - 1));
+        at_each([&](cairn::groups::threads group, unsigned rank, auto&) {
+          cairn::detail::team team(std::move(group), std::chrono::hours(1));
+          cairn::detail::host_slots slots(root(rank), options_of(rank, true));
+          const auto held = slots.meet(team);
+          const auto began = clock_seconds();
+          slots.bring(cairn::detail::checkpoint_name(2), team);
+          brought[rank] = clock_seconds() - began;
+        });
+        restored[0].push_back(std::ranges::max(brought));
+        restored[1].push_back(peer.rebuild());
+      }
+      for (unsigned rank = 0; rank < ranks; ++rank) std::filesystem::remove_all(root(rank));
+    }
+  const auto gb = static_cast<double>(share * ranks) / 1e9;
   to.number("levels.near_gb_s", gb / median(saved[0]));
-  to.number("levels.partner_gb_s", gb / median(sent[0]));
+  to.number("levels.partner_gb_s", gb / median(copied[0]));
+  to.number("levels.parity_gb_s", gb / median(encoded[0]));
+  to.number("levels.rebuild_gb_s", gb / median(restored[0]));
   to.at_least("levels.near_over_plain", median_ratio(saved[1], saved[0]), 0.85);
-  to.at_least("levels.partner_over_plain", median_ratio(sent[1], sent[0]), 0.8);
+  to.at_least("levels.partner_over_plain", median_ratio(copied[1], copied[0]), 0.8);
+  to.at_least("levels.parity_over_plain", median_ratio(encoded[1], encoded[0]), 0.75);
+  to.at_least("levels.rebuild_over_plain", median_ratio(restored[1], restored[0]), 0.7);
 }
 
 /// A copy of a checkpoint to a bucket, and a load of it from there, over the same bytes by plain libcurl.
@@ -224,6 +254,7 @@ int main(int argc, char** argv) try {
   measure_steps(how, all);
   measure_slowdown(how, all);
   measure_hosts(how, all);
+  measure_parity(how.repetitions, all);
   measure_bucket(how, all);
   all.print_figures();
   all.write_json(options.file("json"));

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: MIT
 # Trains LeNet-5 at the ranks of MPI jobs: kills one of 4 ranks with SIGKILL, goes on with 2 ranks, stops those with SIGTERM at one, and goes on with
 # 5. Compares the losses and the final state bit by bit with those of one uninterrupted rank, and checks that each image of an epoch is used once.
-# Usage: bash examples/mpi_demo.sh [--data DIR] [--quick]     DIR: the MNIST files; without it the program draws its own digits
+# Usage: bash examples/mpi_demo.sh [--data DIR] [--quick] [--levels]     DIR: the MNIST files; without it the program draws its own digits
+# --levels: each rank is on a host with a disk of its own, here a folder, and has a partner. Of the 4 hosts of the killed job two lose their disks, and
+# the folder to which checkpoints are copied is lost, too; the job goes on with the other two hosts.
 set -euo pipefail
 
-data=() epochs=3 limit=0
+data=() epochs=3 limit=0 levels=
 while (($#)); do
   case $1 in
     --data) data=(--data "$(realpath -e "${2:?--data takes a folder}")"); shift ;;
     --quick) epochs=2 limit=2000 ;;
-    *) echo "usage: bash examples/mpi_demo.sh [--data DIR] [--quick]" >&2; exit 2 ;;
+    --levels) levels=yes ;;
+    *) echo "usage: bash examples/mpi_demo.sh [--data DIR] [--quick] [--levels]" >&2; exit 2 ;;
   esac
   shift
 done
@@ -38,10 +41,15 @@ steps_done() { last 'step \([0-9]*\) ' "$1"; }
 state_of() { last 'state \([0-9a-f]*\)' "$1"; }
 resumed_from() { last 'resumed from step \([0-9]*\)' "$1"; }
 
-# A job with the name $1 and $2 ranks, which goes on from the last checkpoint. In the background: $! is mpiexec.
+# The rest of the command, on the host number $1 + the rank.
+on_hosts='host=host$(($1 + ${OMPI_COMM_WORLD_RANK:-${PMI_RANK-0}}))
+exec "${@:2}" --local "$0/$host" --host "$host"'
+# A job with the name $1 and $2 ranks, which goes on from the last checkpoint; with --levels on the hosts from $3 on. In the background: $! is mpiexec.
 start_job() {
   : > "$runs/$1"  # is there before the job is
-  "$mpiexec" -n "$2" "${train[@]}" --checkpoint "$runs/checkpoints" --used "$runs/used.$1" > "$runs/$1" 2>&1 &
+  local on=()
+  if [[ -n $levels ]]; then on=(bash -c "$on_hosts" "$runs" "$3"); fi
+  "$mpiexec" -n "$2" "${on[@]}" "${train[@]}" --checkpoint "$runs/checkpoints" --used "$runs/used.$1" > "$runs/$1" 2>&1 &
 }
 
 # Sends the signal $3 to rank $2 of the job $1, after step $4.
@@ -63,14 +71,18 @@ steps=$(steps_done "$runs/whole")
 images=$(last 'LeNet-5 on \([0-9]*\)' "$runs/whole")
 
 echo "2. training on 4 ranks; kill -9 of rank 2 after a third"
-start_job killed 4
+start_job killed 4 0
 hit killed 2 KILL $((steps / 3 + 7))
 ((status != 0)) || fail "rank 2 was killed, but mpiexec's exit status is 0" "$runs/killed"
 killed_at=$(steps_done "$runs/killed")
 echo "   mpiexec ended the job, with exit status $status"
+if [[ -n $levels ]]; then
+  echo "   the disks of hosts 0 and 1 are lost, and the folder for copies"
+  rm -r "$runs/host0" "$runs/host1" "$runs/checkpoints"
+fi
 
 echo "3. going on, on 2 ranks; SIGTERM to rank 1 after two thirds"
-start_job stopped 2
+start_job stopped 2 2
 hit stopped 1 TERM $((2 * steps / 3 + 7))
 ((status == 0)) || fail "rank 1 got SIGTERM, but mpiexec's exit status is $status" "$runs/stopped"
 stopped_at=$(last 'stopped at step \([0-9]*\)' "$runs/stopped")
@@ -79,7 +91,7 @@ counted=$(resumed_from "$runs/stopped")
 ((${counted:-0} > 0)) || fail "it does not go on from a checkpoint of the killed job" "$runs/stopped"
 
 echo "4. going on, on 5 ranks"
-start_job resumed 5
+start_job resumed 5 0
 wait $! || fail "the training failed" "$runs/resumed"
 [[ $(resumed_from "$runs/resumed") == "$stopped_at" ]] || fail "it does not go on where it stopped" "$runs/resumed"
 

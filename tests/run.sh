@@ -25,10 +25,10 @@ declare -A part_of=(
 )
 all_parts=(short durability examples compilers clang sanitizers fuzz)
 declare -A packages_of=(
-  [units]="libabsl-dev libarmadillo-dev libcurl4-openssl-dev libssl-dev"
+  [units]="libabsl-dev libarmadillo-dev libcurl4-openssl-dev libssl-dev libisal-dev"
   [rules]="clang-format-19"
   [durability]="libfuse3-dev fuse3 iproute2 e2fsprogs xfsprogs btrfs-progs"
-  [ranks]="libopenmpi-dev openmpi-bin libmpich-dev mpich"
+  [ranks]="libopenmpi-dev openmpi-bin libmpich-dev mpich libisal-dev"
   # Without munkres, matplotlib brings SciPy, whose Boost excludes that of the build.
   [examples]="libcli11-dev nlohmann-json3-dev libtorch-dev libboost-serialization1.81-dev libdlib-dev libopenmpi-dev openmpi-bin groff-base zsh
               pybind11-dev python3-dev python3-pytest python3-pip python3-numpy python3-munkres python3-matplotlib python3-torch mypy slurm-wlm munge
@@ -39,8 +39,8 @@ declare -A packages_of=(
   [site]="doxygen furo python3-breathe python3-myst-parser chromium chromium-driver python3-selenium fonts-dejavu-core"
   [bench]="python3-numpy python3-h5py"
   [compilers]="clang-16 clang-19 make g++-aarch64-linux-gnu qemu-user"
-  [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libopenmpi-dev libtorch-dev libcurl4-openssl-dev libssl-dev"
-  [headers]="libopenmpi-dev"
+  [package]="dpkg-dev debhelper lintian libcli11-dev nlohmann-json3-dev libopenmpi-dev libtorch-dev libcurl4-openssl-dev libssl-dev libisal-dev"
+  [headers]="libopenmpi-dev libisal-dev"
 )
 
 parts=() install=yes select=()

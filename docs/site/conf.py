@@ -24,7 +24,7 @@ highlight_language = "none"
 nitpicky = False
 
 # A namespace is declared on the page of each header that adds names to it.
-logging.getLogger("sphinx.sphinx.domains.cpp").addFilter(lambda record: not re.search(r"Duplicate C\+\+ declaration(.|\n)*cpp:type:: (cairn|codecs|estimators|groups|mpi|observers|plan|policies|schedule|stores|failures|early_stops)\W", record.getMessage()))
+logging.getLogger("sphinx.sphinx.domains.cpp").addFilter(lambda record: not re.search(r"Duplicate C\+\+ declaration(.|\n)*cpp:type:: (cairn|codecs|estimators|groups|mpi|observers|plan|policies|schedule|stores)\W", record.getMessage()))
 
 html_theme = "furo"
 html_title = f"Cairn {version}"

@@ -87,7 +87,7 @@ int run(int argc, char** argv) {
 
   auto* const verify = command("verify", "Compare all bytes with their checksums");
   verify->add_option("CHECKPOINT", a, checkpoint_text)->required()->check(not_empty);
-  verify->add_flag("--all", all, "Each checkpoint of a run");
+  verify->add_flag("--all", all, "Each checkpoint of a run, or of what a host of a group has");
   verify->callback([&] { status = program::verify(a, all, json); });
 
   auto* const diff = command("diff", "Show which arrays of two checkpoints differ, and by how much");

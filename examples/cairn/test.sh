@@ -200,6 +200,18 @@ fails prune unopened --keep-last 1 --yes
 cp -r run several
 echo '{}' > "several/${newest#run/}/index.json"
 run 1 verify several --all
+# The disk of a host of a group: what is there is compared, and what other hosts have is not missed.
+mkdir -p host/slot-00 host/others-00
+cp -r "$newest" "host/slot-00/$(basename "$newest").0000000100000000"
+cp -r "$newest" "host/others-00/$(basename "$newest").0000000200000000"
+run 0 verify host --all
+says "slot-00/$(basename "$newest").0000000100000000: all checksums match"
+[[ $(wc -l < out) == 2 ]] || die "not two lines"
+shard=$(find host/others-00 -name '*.safetensors' | head -n 1)
+printf x | dd of="$shard" bs=1 seek=$(($(stat -c %s "$shard") - 1)) conv=notrunc status=none
+json '[each["is_intact"] for each in it] == [False, True]' 1 verify host --all
+rm "$shard"
+run 0 verify host --all
 run 1 verify unreadable
 for number in 0 -1 010 0x10 99999999999999999999 ''; do
   fails plan run --ranks "$number"

@@ -2,14 +2,20 @@
 // The command verify: compares all bytes of checkpoints with their checksums.
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <iostream>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "advice.hpp"
 #include "cairn/inspect.hpp"
+#include "cairn/levels/copy.hpp"
+#include "cairn/levels/host_disk.hpp"
 #include "cairn/store/file_sink.hpp"
 #include "cairn/store/index.hpp"
 #include "cairn/store/naming.hpp"
@@ -99,6 +105,41 @@ std::vector<verified> verify_all(const std::string& run, bool json) {
   return all;
 }
 
+/// Takes a copy of a shard, and stores nothing.
+class unstored final : public cairn::stores::transaction, cairn::stores::sink {
+  cairn::stores::sink& create(std::string_view /*file*/, std::uint64_t /*bytes*/) override { return *this; }
+  void write(std::uint64_t /*offset*/, std::span<const cairn::stores::buffer> /*buffers*/) override {}
+  void publish() override {}
+};
+
+/// What a host of a group has on its own disk: the shards of each publication, without those on other hosts.
+std::vector<verified> verify_host(const cairn::detail::host_disk& disk, bool json) {
+  std::vector<verified> all;
+  const progress shown(0, json);
+  for (const auto& slot : disk.find_slots()) {
+    const auto place = disk.slot(slot.name);
+    for (const auto& directory : place.list()) {
+      if (!cairn::detail::checkpoint_of(directory)) continue;
+      verified made{cairn::sentence({disk.root(), "/", slot.name, "/", directory})};
+      try {
+        const auto there = place.open(directory);
+        const auto index = cairn::detail::read_index(*there, cairn::detail::index_part::metadata);
+        const auto files = there->files();
+        unstored nothing;
+        for (const auto& shard : index.shards)
+          if (std::binary_search(files.begin(), files.end(), shard.file))
+            cairn::detail::copy_shard(*there, shard, nothing, [](std::uint64_t) {});
+      } catch (const cairn::error& cause) {
+        if (cause.code() == cairn::errc::not_found) continue;  // it was removed meanwhile
+        made.problem = without_prefix(cause.what());
+        made.status = cause.code() == cairn::errc::io ? 2 : 1;
+      }
+      all.push_back(std::move(made));
+    }
+  }
+  return all;
+}
+
 std::string outcome_of(const verified& one) {
   if (!one.problem.empty()) return one.problem + one.advice;
   return one.has_checksums ? "all checksums match" : "no checksums: only the header was read";
@@ -108,13 +149,14 @@ std::string outcome_of(const verified& one) {
 
 int verify(const std::string& path, bool all, bool json) {
   std::vector<verified> found;
-  if (all) {
-    do found = verify_all(path, json);
-    while (found.empty());  // all have gone while they were verified, and others have come
-  } else {
+  std::error_code unseen;  // verify_all says what is wrong
+  if (all && !is_address(path) && std::filesystem::is_directory(path, unseen))
+    found = verify_host(cairn::detail::host_disk(path, {}), json);
+  if (!all) {
     const progress shown(bytes_at(path), json);
     found = {verify_one(path, true)};
   }
+  while (found.empty()) found = verify_all(path, json);  // all may go while they are verified, and others come
   auto made = json_value::array();
   int status = 0;
   for (const auto& each : found) {

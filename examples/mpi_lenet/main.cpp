@@ -110,17 +110,19 @@ void train(const options& chosen, const digits& data, const cairn::mpi::group& r
 }
 
 /// The folder `checkpoint`, which all hosts see, or before it the folder `local` of each
-/// host.
-cairn::any_store places_of(const std::string& checkpoint, const std::string& local) {
+/// host. `host`: its name; empty: the boot id of the kernel.
+cairn::any_store places_of(const std::string& checkpoint, const std::string& local,
+                           const std::string& host) {
   using std::chrono::seconds;
   if (local.empty()) return cairn::stores::directory(checkpoint);
   // [levels]
-  return cairn::levels{cairn::each_host{local},
+  return cairn::levels{cairn::each_host{local, {.host = host, .partner = true}},
                        cairn::level{checkpoint, {.every = seconds(1)}}};
   // [levels]
 }
 
-void run(options chosen, const std::string& used_images, const std::string& local) {
+void run(options chosen, const std::string& used_images, const std::string& local,
+         const std::string& host) {
   // [group]
   const cairn::mpi::group ranks(MPI_COMM_WORLD);
   // [group]
@@ -133,7 +135,7 @@ void run(options chosen, const std::string& used_images, const std::string& loca
   }
   auto how = how_to_save(chosen);
   how.chain.merge.reset();  // groups do not merge deltas
-  const auto place = places_of(chosen.checkpoint, local);
+  const auto place = places_of(chosen.checkpoint, local, host);
   // [checkpointer]
   cairn::checkpointer checkpoints(place, how, ranks);
   // [checkpointer]
@@ -161,7 +163,7 @@ void run(options chosen, const std::string& used_images, const std::string& loca
 int main(int argc, char** argv) {
   lenet::prepare_process();
   try {
-    std::string used, local;
+    std::string used, local, host;
     const auto chosen =
         lenet::parse_options(argc, argv,
                              {{"used", &used,
@@ -169,11 +171,14 @@ int main(int argc, char** argv) {
                                "rank R used, with .R"},
                               {"local", &local,
                                "folder on the disk of each host, for checkpoints that "
-                               "are then copied to --checkpoint"}});
+                               "are then copied to --checkpoint"},
+                              {"host", &host,
+                               "name of the host of this rank, with --local; empty: "
+                               "ranks of one kernel are on one host"}});
     if (chosen.checkpoint.empty())
       throw std::invalid_argument("--checkpoint names no folder");
     MPI_Init(&argc, &argv);
-    lenet::run(chosen, used, local);
+    lenet::run(chosen, used, local, host);
     MPI_Finalize();
   } catch (const std::exception& fault) {
     int is_running = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What most trainers use: checkpointers, single saves and loads, loops, signals, observers, and the stores in a
-// directory and in memory. Opt-in: adapters/, arrays.hpp, encode/lc.hpp, export.hpp, exporter.hpp, group/mpi.hpp,
-// group/threads.hpp, import.hpp, levels.hpp, merge.hpp, s3.hpp, schedule/fits/, schedule/policies.hpp and slurm.hpp.
+// directory and in memory. Opt-in: adapters/, arrays.hpp, each_host.hpp, encode/lc.hpp, export.hpp, exporter.hpp,
+// group/mpi.hpp, group/threads.hpp, import.hpp, levels.hpp, merge.hpp, parity.hpp, s3.hpp, schedule/fits/,
+// schedule/policies.hpp and slurm.hpp.
 #pragma once
 
 #include "cairn/checkpointer.hpp"

@@ -15,6 +15,7 @@
 namespace cairn::inline v0_1 {
 
 namespace detail {
+class erasure_code;
 class host_set;
 class host_slots;
 }  // namespace detail
@@ -26,6 +27,9 @@ struct each_host_options {
   /// Each rank also sends its shard to a rank on another host, for when its own is lost. errc::unsupported for a group
   /// that is no messaging_group; on one host nothing is sent, and the event `unmatched` says so.
   bool partner = false;
+  /// Or: a cairn::parity (cairn/parity.hpp), for which each rank sends parts of its shard to ranks on other hosts. All
+  /// hosts have as many ranks, else errc::invalid. A restore from parity needs it, too. Else as `partner`.
+  std::shared_ptr<const detail::erasure_code> parity{};
   stores::directory_options directory{};  ///< how each slot is written and locked
 };
 
@@ -33,8 +37,9 @@ struct each_host_options {
 /// on, and no rank reads or writes what is on another host. A restore takes the newest checkpoint of which the hosts
 /// have all shards, and sends each host those that it lacks, over the group; the number and the order of ranks and
 /// hosts may have changed. Restoring one with a shard on no host is errc::corrupt. Without a group there is one rank.
-/// With `partner`, a checkpoint that has been sent survives the loss of hosts, unless two of them are partners. Ranks
-/// of one host have the same directory, else the first call throws errc::invalid. Each rank has its own each_host.
+/// With `partner`, a checkpoint that has been sent survives the loss of hosts, unless two of them are partners; with
+/// `parity`, that of parity::lost hosts of each set. Ranks of one host have the same directory, else the first call
+/// throws errc::invalid. Each rank has its own each_host.
 class each_host {
  public:
   /// errc::invalid: see stores::directory.

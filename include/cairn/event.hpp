@@ -40,13 +40,13 @@ struct event {
     hanging,           ///< the save or merge in the background has made no progress for `seconds`
     differing,  ///< ranks hold different values of a replicated array: `message` has paths and ranks (replica_check)
     /// A checkpoint was copied to another place of cairn::levels: `bytes` of files, in `seconds`. With
-    /// each_host_options::partner at each rank, when it has sent its shards and received others.
+    /// each_host_options::partner or `parity` at each rank, when it has sent and received all.
     promoted,
     /// Once per copy, only with level_options::every: the next copy to that place is due before this one has ended.
     lagging,
     not_finite,  ///< the loss of a step is NaN or infinite; again only after a finite one, or a restore: `message`
-    /// Once: a codec rule matches no leaf, no checkpoint has the metric of `keep_best`, or no host can be a partner
-    /// (each_host_options): `message`.
+    /// Once: a codec rule matches no leaf, no checkpoint has the metric of `keep_best`, or there are too few hosts for
+    /// each_host_options::partner or `parity`: `message`.
     unmatched
   };
 

@@ -47,13 +47,14 @@ struct cluster {
   cairn::checkpointer_options options = quick();
 
   bool has_partners = false;
+  std::shared_ptr<const cairn::detail::erasure_code> parity{};
   bool has_far = false;  // a directory that all hosts see
   cairn::level_options how{.every = std::chrono::seconds(0)};
 
   cluster() { options.when = cairn::policies::every_steps{1}; }
   [[nodiscard]] std::string far() const { return scratch.path("far"); }
   [[nodiscard]] cairn::any_store store(unsigned host) const {
-    cairn::each_host near(root(host), {.host = std::to_string(host), .partner = has_partners});
+    cairn::each_host near(root(host), {.host = std::to_string(host), .partner = has_partners, .parity = parity});
     if (!has_far) return near;
     return cairn::levels{std::move(near), cairn::level(far(), how)};
   }

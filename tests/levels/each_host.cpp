@@ -386,9 +386,9 @@ TEST_CASE("retention holds for the copies at partners, too, and those who left t
   at.has_partners = true;
   at.options.keep_last = 2;
   at.save({0, 0, 1}, {1, 2, 3});
-  for (const auto* slot : {"/partner-00", "/partner-01"}) CHECK(cluster::steps_in(at.root(0) + slot).size() <= 2);
-  CHECK(cluster::steps_in(at.root(0) + "/partner-00") == steps{2, 3});
-  CHECK(cluster::steps_in(at.root(1) + "/partner-00") == steps{2, 3});
+  for (const auto* slot : {"/others-00", "/others-01"}) CHECK(cluster::steps_in(at.root(0) + slot).size() <= 2);
+  CHECK(cluster::steps_in(at.root(0) + "/others-00") == steps{2, 3});
+  CHECK(cluster::steps_in(at.root(1) + "/others-00") == steps{2, 3});
   at.has_partners = false;
   fs::remove_all(at.slot(1, 0));
   CHECK(at.restored({1, 0}, 3) == 3);
@@ -406,8 +406,8 @@ TEST_CASE("a copy at a partner that fails is an event, and the save succeeds") {
   at.has_partners = true;
   std::atomic<unsigned> failed{0}, sent{0};
   at.options.on_event = [&](const cairn::event& what) {
-    if (what.what == kind::published && what.step == 2 && fs::exists(at.root(1) + "/partner-00"))
-      fs::rename(at.root(1) + "/partner-00", at.scratch.path("away"));
+    if (what.what == kind::published && what.step == 2 && fs::exists(at.root(1) + "/others-00"))
+      fs::rename(at.root(1) + "/others-00", at.scratch.path("away"));
     if (what.what == kind::failed) ++failed;
     if (what.what == kind::promoted) ++sent;
   };
@@ -597,15 +597,15 @@ TEST_CASE("retention keeps the newest checkpoint that is at the partners") {
   at.has_partners = true;
   at.options.keep_last = 1;
   at.save({0, 1}, {1});
-  sample::spill(at.root(1) + "/partner-00/blocked", "");
+  sample::spill(at.root(1) + "/others-00/blocked", "");
   const auto blocks = [&](bool are_blocked) {  // a file in the place of what host 1 receives next
     if (are_blocked)
-      fs::rename(at.root(1) + "/partner-00", at.scratch.path("away"));
+      fs::rename(at.root(1) + "/others-00", at.scratch.path("away"));
     else
-      fs::rename(at.scratch.path("away"), at.root(1) + "/partner-00");
+      fs::rename(at.scratch.path("away"), at.root(1) + "/others-00");
   };
   at.options.on_event = [&](const cairn::event& what) {
-    if (what.what == kind::published && what.step > 1 && fs::exists(at.root(1) + "/partner-00")) blocks(true);
+    if (what.what == kind::published && what.step > 1 && fs::exists(at.root(1) + "/others-00")) blocks(true);
   };
   at.save({0, 1}, {2, 3});
   at.options.on_event = nullptr;

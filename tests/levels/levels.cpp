@@ -625,6 +625,18 @@ TEST_CASE("a save gives the far place all links of the chain that it has lost") 
   CHECK(state == moved(5));
 }
 
+TEST_CASE("a checkpoint whose shards have gone at the far place is copied there again") {
+  two_places at;
+  auto run = at.run({.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});
+  run.save(moved(1), {.step = 1});
+  for (const auto& each : fs::directory_iterator(at.scratch.path("far/step-000000001")))
+    if (each.path().extension() == ".safetensors") fs::remove(each.path());
+  CHECK(run.save(moved(2), {.step = 2}).is_delta);
+  trainer state;
+  cairn::load(at.far, state);
+  CHECK(state == moved(2));
+}
+
 TEST_CASE("a delta is built on what the first place has, not on what another one has") {
   two_places at;
   auto run = at.run({.codecs = {{"*", cairn::codecs::lossless{.xor_parent = true}}}});

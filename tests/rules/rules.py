@@ -56,9 +56,10 @@ MAY_INCLUDE = {
     "levels.hpp": {"core", "store"},
     "each_host.hpp": {"core", "store"},
     "levels": STAGES | WORDS | {"chain", "group", "schedule", "options.hpp", "each_host.hpp", "levels.hpp", "run"},
+    "parity.hpp": {"core", "each_host.hpp", "levels"},
     "checkpointer.hpp": STAGES | WORDS | CALLS | {"group", "plan", "schedule", "options.hpp", "signals.hpp"},
 }
-MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "each_host.hpp", "export.hpp", "exporter.hpp", "import.hpp", "levels", "levels.hpp", "merge.hpp", "s3.hpp", "slurm.hpp"}
+MAY_INCLUDE["cairn.hpp"] = set(MAY_INCLUDE) - {"adapters", "arrays.hpp", "each_host.hpp", "export.hpp", "exporter.hpp", "import.hpp", "levels", "levels.hpp", "merge.hpp", "parity.hpp", "s3.hpp", "slurm.hpp"}
 MAY_INCLUDE["definitions"] = set(MAY_INCLUDE)
 MAY_INCLUDE["implementation.hpp"] = {"definitions"}
 FOR_ALL = {"version.hpp"}
@@ -80,7 +81,7 @@ PUBLIC = {
 FOR_USERS = re.compile(r"^namespace cairn::inline v\d+_\d+(::(codecs|estimators|groups|mpi|observers|plan|policies|schedule|slurm|stores))? {$", re.M)
 
 # The beginnings of the paths of what cairn.hpp does not include.
-OPT_IN = ("adapters/", "arrays.", "each_host.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "levels.", "levels/", "merge.", "schedule/checkfreq.", "schedule/coci.",
+OPT_IN = ("adapters/", "arrays.", "each_host.", "export.", "exporter.", "exchange/", "chain/merge.", "encode/lc.", "encode/lc/", "encode/simd/lc_kernels", "group/mpi.", "group/threads.", "import.", "levels.", "levels/", "merge.", "parity.", "schedule/checkfreq.", "schedule/coci.",
           "s3.", "schedule/even_intervals.", "schedule/fits/", "schedule/level_schedule.", "schedule/estimator.", "schedule/policies.", "slurm.", "store/s3/")
 # All that fields.hpp may include.
 FIELDS = {"core/config.hpp", "fields.hpp", "state/adapter.hpp", "state/words.hpp"}
@@ -97,7 +98,7 @@ INCLUDED_BY = {
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 TOO_HEAVY = {"boost/pfr.hpp", "range/v3/all.hpp", "range/v3/view.hpp"}
 PRINTING = re.compile(r"\bstd::(cout|cerr|clog|print|println)\b|\b(f|v|vf|d)?printf\s*\(|\b(puts|fputs|putchar|perror)\s*\(|<iostream>")
-# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters and group/mpi.hpp may include their own library.
+# The ConanCenter package of a `<folder/...>` or `<name.h>`. Opt-in adapters, group/mpi.hpp and parity.hpp may include their own library.
 OWNERS = {"boost": "boost", "hwy": "highway", "rapidjson": "rapidjson", "range": "range-v3", "xxhash.h": "xxhash", "Eigen": "eigen", "cereal": "cereal", "curl": "libcurl", "openssl": "openssl"}
 SYSTEM = re.compile(r"(sys|linux)/|[a-z_0-9]+$|(unistd|fcntl|fnmatch|signal|pthread|sched|errno|dirent|cxxabi|[a-z]+intrin)\.h$")
 LONGEST_HEADER = 600  # with the line of the licence: a subject is one file
@@ -417,7 +418,7 @@ def rule_dependencies(root, files):
     for name in sorted(build ^ (conan - OPTIONAL)):
         yield f"{name}: named by only one of .cmake/dependencies.cmake and conanfile.py"
     for file in library(files):
-        if file.startswith("include/cairn/adapters/") or file == "include/cairn/group/mpi.hpp":
+        if file.startswith("include/cairn/adapters/") or file in ("include/cairn/group/mpi.hpp", "include/cairn/parity.hpp"):
             continue
         for number, quote, name in includes_of(root, file):
             if quote == "<" and not SYSTEM.match(name) and not name.startswith("cairn/") and OWNERS.get(name.split("/")[0]) not in conan:

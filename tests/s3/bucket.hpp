@@ -43,6 +43,9 @@ enum class fault {
   failed_after,    ///< 500, after the effect
   conflict,        ///< 409
   slow_down,       ///< 503
+  throttled,       ///< 429
+  timed_out,       ///< 408
+  bad_digest,      ///< 400: the body has arrived damaged
   error_in_200,    ///< 200 with an error, without effect
   expired_token,   ///< 403
   skewed           ///< 403 RequestTimeTooSkewed
@@ -79,8 +82,9 @@ class bucket {
   std::map<std::string, object> objects;
   std::map<std::string, upload> uploads;  // by id
   std::size_t page = 1000;
-  std::string region = "us-east-1", token{}, secret = "SK";
+  std::string region = "us-east-1", token{}, secret = "SK", key_id = "AK";
   bool has_conditions = true, is_there = true, is_read_only = false, has_multipart = true;
+  bool redirects = false;         ///< where the region is another one
   std::chrono::seconds ahead{0};  ///< of the clock of the bucket to that of `time`
   std::function<fault(const arrived&)> choose = [](const arrived&) { return fault::none; };
   std::function<void(const arrived&)> before = [](const arrived&) {};  ///< each request that arrives
@@ -200,6 +204,12 @@ class bucket {
         return refusal(409, "ConditionalRequestConflict");
       case fault::slow_down:
         return refusal(503, "SlowDown");
+      case fault::throttled:
+        return refusal(429, "TooManyRequests");
+      case fault::timed_out:
+        return {.status = 408, .failure = {}, .body = {}};
+      case fault::bad_digest:
+        return refusal(400, "BadDigest");
       case fault::error_in_200:
         return refusal(200, "InternalError");
       case fault::expired_token:
@@ -256,7 +266,14 @@ class bucket {
     cairn::stores::detail::sign(again, {"AK", secret, what.header("x-amz-security-token"), {}}, region, digest, date);
     const auto& signature = again.headers.back().second;
     const auto has_region = what.header("authorization").find("/" + region + "/s3/") != std::string::npos;
+    if (!has_region && redirects) {
+      auto answer = refusal(301, "PermanentRedirect");
+      answer.headers["x-amz-bucket-region"] = region;
+      return answer;
+    }
     if (!has_region) return refusal(400, "AuthorizationHeaderMalformed", "<Region>" + region + "</Region>");
+    if (what.header("authorization").find("Credential=" + key_id + "/") == std::string::npos)
+      return refusal(403, "InvalidAccessKeyId");
     if (what.header("authorization") != signature) return refusal(403, "SignatureDoesNotMatch");
     const auto skew = date - (now() + ahead);
     if (skew > std::chrono::minutes(15) || skew < -std::chrono::minutes(15))

@@ -45,7 +45,8 @@ TEST_CASE("any fault of any one request of a save, of a restore and of a removal
   const std::string text(5 * mib + 1, 'x');
   for (const auto which :
        {fault::lost, fault::lost_answer, fault::twice, fault::late, fault::cut, fault::internal_error,
-        fault::failed_after, fault::slow_down, fault::expired_token, fault::error_in_200, fault::conflict}) {
+        fault::failed_after, fault::slow_down, fault::throttled, fault::timed_out, fault::bad_digest,
+        fault::expired_token, fault::error_in_200, fault::conflict}) {
     bool was_there = true;
     for (std::size_t at = 0; was_there; ++at) {
       CAPTURE(static_cast<int>(which), at);
@@ -93,6 +94,12 @@ TEST_CASE("the clock, the region and the credentials are corrected as the server
       CHECK(list() == 1);
     }
   }
+  SECTION("another region, by a redirection") {
+    bucket.region = "eu-west-1";
+    bucket.redirects = true;
+    CHECK(list() == 2);
+    CHECK(list() == 1);
+  }
   SECTION("another region") {
     bucket.region = "eu-west-1";
     CHECK(list() == 2);
@@ -129,6 +136,10 @@ TEST_CASE("what cannot succeed fails at once, in the words of the server and wit
     bucket.secret = "other";
     refused("SignatureDoesNotMatch", [&] { static_cast<void>(store.list()); });
   }
+  SECTION("a wrong key") {
+    bucket.key_id = "other";
+    refused("InvalidAccessKeyId", [&] { static_cast<void>(store.list()); });
+  }
   SECTION("no such bucket") {
     bucket.is_there = false;
     const auto list = failure_of([&] { static_cast<void>(store.list()); });
@@ -153,6 +164,20 @@ TEST_CASE("what cannot succeed fails at once, in the words of the server and wit
     CHECK(failure.code == errc::unsupported);
     CHECK(failure.says("NotImplemented"));
   }
+}
+
+TEST_CASE("no secret is stored") {
+  sample::bucket bucket;
+  bucket.secret = "distinct-secret";
+  bucket.token = "distinct-token";
+  auto store = bucket.store(
+      {.credentials = [] { return cairn::stores::s3_credentials{"AK", "distinct-secret", "distinct-token", {}}; }});
+  const auto owned = store.lock();
+  save(store, std::string(11 * mib, 'x'));
+  CHECK(bucket.objects.size() == 4);
+  for (const auto& [key, object] : bucket.objects)
+    for (const auto* secret : {"distinct-secret", "distinct-token"})
+      CHECK((key + object.bytes + object.attempt).find(secret) == std::string::npos);
 }
 
 TEST_CASE("a server that does not answer is given up: soon at first, and later after the time of the options") {
@@ -262,7 +287,7 @@ TEST_CASE("lists of any length are read page by page") {
   sample::bucket bucket;
   for (std::uint64_t i = 0; i < 1001; ++i) {
     const auto name = cairn::detail::checkpoint_name(i);
-    bucket.objects["runs/a/published/" + name + "/0000000001"] = {"index", "0123456789abcdef01234567"};
+    bucket.objects["runs/a/published/" + name + "/0000000000000000001"] = {"index", "0123456789abcdef01234567"};
     bucket.objects["runs/a/" + name + ".0123456789abcdef01234567/index.json"] = {"index", ""};
   }
   const auto store = bucket.store();
@@ -276,7 +301,7 @@ TEST_CASE("a publication that comes when its checkpoint has been removed is not 
   sample::bucket bucket;
   cairn::any_store store = bucket.store();
   save(store, "1");
-  const auto late = *bucket.objects.find("runs/a/published/a/0000000001");
+  const auto late = *bucket.objects.find("runs/a/published/a/0000000000000000001");
   store.remove("a");
   bucket.objects.insert(late);
   CHECK(store.list().empty());
@@ -302,11 +327,11 @@ TEST_CASE("keys of others below the prefix stay, and are not taken for checkpoin
                                         "runs/a/notes.txt",
                                         "runs/a/owners/readme",
                                         "runs/a/published/",
-                                        "runs/a/published/0000000001",
+                                        "runs/a/published/0000000000000000001",
                                         "runs/a/published/a/1",
-                                        "runs/a/published/a/b/0000000001",
+                                        "runs/a/published/a/b/0000000000000000001",
                                         "runs/a/published/a/latest",
-                                        "runs/ab/published/a/0000000001"};
+                                        "runs/ab/published/a/0000000000000000001"};
   for (const auto& each : others) bucket.objects[each] = {"theirs", ""};
   cairn::any_store store = bucket.store();
   CHECK(store.list().empty());
@@ -354,16 +379,32 @@ TEST_CASE("a publication without its metadata is damaged, and can be removed") {
   sample::bucket bucket;
   cairn::any_store store = bucket.store();
   save(store, "1");
-  bucket.objects.at("runs/a/published/a/0000000001").attempt.clear();
+  bucket.objects.at("runs/a/published/a/0000000000000000001").attempt.clear();
   bucket.objects["runs/a/a.0123456789abcdef01234567/index.json"] = {"left", "", bucket.time().date()};
   bucket.pass(std::chrono::hours(1));
   static_cast<void>(store.lock());
   CHECK(bucket.keys().size() == 5);  // with the owner: nobody knows which files belong to it
   const auto failure = failure_of([&] { static_cast<void>(store.open("a")); });
   CHECK(failure.code == errc::corrupt);
-  CHECK(failure.says("s3://bucket/runs/a/published/a/0000000001"));
+  CHECK(failure.says("s3://bucket/runs/a/published/a/0000000000000000001"));
   store.remove("a");
   CHECK(store.list().empty());
+}
+
+TEST_CASE("an answer with elements in elements without end is none") {
+  std::string deep;
+  for (int i = 0; i < 1'000'000; ++i) deep += "<a>";
+  for (const int status : {200, 403}) {
+    sample::bucket bucket;
+    const cairn::stores::s3 strange(
+        "s3://bucket/runs/a", {.credentials = [] { return cairn::stores::s3_credentials{"AK", "SK", "", {}}; }},
+        {[&](const auto&) {
+           return sample::http_response{
+               .status = status, .failure = {}, .body = (status == 200 ? "<ListBucketResult>" : "<Error>") + deep};
+         },
+         bucket.time()});
+    CHECK(failure_of([&] { static_cast<void>(strange.list()); }).code == errc::io);
+  }
 }
 
 TEST_CASE("files that have gone are not found, and lists that are none are refused") {
@@ -424,5 +465,8 @@ TEST_CASE("places and options that cannot be used are refused before the first r
   CHECK(code("s3://bucket/a", {.part_bytes = 5 * mib - 1}) == errc::invalid);
   CHECK(code("s3://bucket/a", {.connections = 0}) == errc::invalid);
   CHECK(code("s3://bucket/a", {.lease = std::chrono::milliseconds(0)}) == errc::invalid);
+  CHECK(code("s3://bucket/a", {.give_up_after = std::chrono::milliseconds(0)}) == errc::invalid);
+  CHECK(code("s3://bucket/a", {.put_headers = {{"x-a", "b\r\nx-c: d"}}}) == errc::invalid);
+  CHECK(code("s3://bucket/a", {.put_headers = {{"", "b"}}}) == errc::invalid);
   CHECK(s3("s3://bucket/runs/a/").location() == "s3://bucket/runs/a");
 }

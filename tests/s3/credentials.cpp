@@ -175,4 +175,10 @@ TEST_CASE("credentials are used until 5 minutes before they expire, or until the
   CHECK(asked() == 2);
   cache.forget(cache.get());
   CHECK(asked() == 3);
+  // A service that does not answer for a moment fails nothing while they hold.
+  all.answers.clear();
+  all.now += std::chrono::minutes(52);
+  CHECK_NOTHROW(cache.get());
+  all.now += std::chrono::minutes(4);
+  CHECK_THROWS_AS(cache.get(), cairn::error);
 }

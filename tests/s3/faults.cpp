@@ -136,6 +136,44 @@ TEST_CASE("a process that ends at any request leaves the newest checkpoint whole
   }
 }
 
+TEST_CASE("a process that ends while it uploads in parts leaves nothing for good") {
+  constexpr std::size_t mib = std::size_t{1} << 20U;
+  const std::string text(11 * mib, 'x');
+  for (std::size_t end = 0;; ++end) {
+    CAPTURE(end);
+    sample::bucket bucket;
+    std::mutex counting;
+    std::size_t count = 0;
+    bool is_dead = false;
+    {
+      cairn::any_store store = bucket.store({.part_bytes = 5 * mib});
+      const auto owned = store.lock();
+      bucket.choose = [&](const auto&) {
+        const std::scoped_lock lock(counting);
+        if (is_dead || count++ != end) return is_dead ? fault::lost : fault::none;
+        is_dead = true;
+        return end % 2 == 0 ? fault::lost_answer : fault::lost;
+      };
+      try {
+        sample::put(store, "a", {{cairn::detail::shard_file(0, 1), text}, {"index.json", "index"}});
+      } catch (const cairn::error& failure) {
+        CHECK(failure.code() == cairn::errc::io);
+      }
+    }
+    const bool was_alive = !is_dead;
+    bucket.choose = [](const auto&) { return fault::none; };
+    bucket.pass(std::chrono::hours(1));
+    cairn::any_store store = bucket.store();
+    const auto owned = store.lock();
+    for (const auto& each : store.list()) {
+      CHECK(sample::get(store, each, cairn::detail::shard_file(0, 1)).size() == text.size());
+      store.remove(each);
+    }
+    CHECK(left_over(bucket, {}) == std::vector<std::string>());
+    if (was_alive) break;
+  }
+}
+
 TEST_CASE("a publication that succeeds without an answer keeps its files, though the save fails") {
   sample::bucket bucket;
   auto store = bucket.store({.give_up_after = std::chrono::seconds(10)});

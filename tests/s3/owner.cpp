@@ -22,7 +22,7 @@ using sample::fault;
 
 namespace {
 
-const std::string index_key = "runs/a/published/a/0000000001";
+const std::string index_key = "runs/a/published/a/0000000001000000001";  // the first one of owner 1
 
 std::vector<std::string> owners(sample::bucket& bucket) {
   auto all = bucket.keys();
@@ -198,6 +198,56 @@ TEST_CASE("an owner whose object is deleted has lost the lock") {
   CHECK(failure.says("another process has taken over s3://bucket/runs/a"));
 }
 
+TEST_CASE("an owner goes on in a bucket that was emptied") {
+  sample::bucket bucket;
+  cairn::any_store store = bucket.store();
+  const auto owned = store.lock();
+  written(bucket.store(), "1")->publish();
+  bucket.objects.clear();
+  sample::put(store, "a", {{cairn::detail::shard_file(0, 1), "data"}, {"index.json", "2"}});
+  CHECK(sample::get(store, "a", "index.json") == "2");
+  CHECK(owners(bucket) == std::vector<std::string>{"runs/a/owners/0000000001"});
+}
+
+TEST_CASE("an owner that was stopped while it removes a checkpoint removes nothing of the next owner") {
+  for (std::size_t stop = 1;; ++stop) {
+    CAPTURE(stop);
+    sample::bucket bucket;
+    std::optional<s3> other;
+    cairn::stores::ownership taken;
+    auto store = bucket.store();
+    auto owned = store.lock();
+    written(store, "first")->publish();
+    std::size_t count = 0;
+    const auto self = std::this_thread::get_id();
+    bucket.before = [&](const auto&) {
+      if (std::this_thread::get_id() != self || ++count != stop) return;
+      const auto keep = std::exchange(bucket.before, [](const auto&) {});
+      other.emplace(bucket.store());
+      taken = other->lock();
+      if (!other->list().empty()) other->remove("a");
+      written(*other, "second")->publish();
+    };
+    static_cast<void>(failure_of([&] { store.remove("a"); }));
+    bucket.before = [](const auto&) {};
+    if (!taken) break;
+    CHECK(sample::get(*other, "a", "index.json") == "second");
+    CHECK(sample::get(*other, "a", cairn::detail::shard_file(0, 1)) == "data second");
+  }
+}
+
+TEST_CASE("a removal that arrives late, when a checkpoint of its name has been saved again, removes nothing") {
+  sample::bucket bucket;
+  cairn::any_store store = bucket.store();
+  const auto owned = store.lock();
+  sample::put(store, "a", {{cairn::detail::shard_file(0, 1), "old"}, {"index.json", "old"}});
+  REQUIRE(bucket.objects.contains(index_key));
+  store.remove("a");
+  sample::put(store, "a", {{cairn::detail::shard_file(0, 1), "new"}, {"index.json", "new"}});
+  bucket.objects.erase(index_key);
+  CHECK(sample::get(store, "a", "index.json") == "new");
+}
+
 TEST_CASE("a publication whose answer is lost is done") {
   sample::bucket bucket;
   int count = 0;
@@ -215,8 +265,8 @@ TEST_CASE("a publication whose answer is lost is done") {
 }
 
 TEST_CASE("an owner that was stopped at any request, and goes on, neither publishes nor removes") {
-  enum class then { nothing, saves, saves_and_removes };
-  for (const auto second : {then::nothing, then::saves, then::saves_and_removes})
+  enum class then { nothing, saves, saves_and_removes, saves_again };
+  for (const auto second : {then::nothing, then::saves, then::saves_and_removes, then::saves_again})
     for (std::size_t stop = 1;; ++stop) {
       CAPTURE(stop, static_cast<int>(second));
       sample::bucket bucket;
@@ -227,7 +277,9 @@ TEST_CASE("an owner that was stopped at any request, and goes on, neither publis
         taken = other->lock();
         if (second == then::nothing) return;
         written(*other, "second")->publish();
-        if (second == then::saves_and_removes) other->remove("a");
+        if (second == then::saves) return;
+        other->remove("a");
+        if (second == then::saves_again) written(*other, "third")->publish();
       };
       auto store = bucket.store();
       auto owned = store.lock();
@@ -255,12 +307,13 @@ TEST_CASE("an owner that was stopped at any request, and goes on, neither publis
         break;
       }
       if (second == then::saves) stored = "second";
+      if (second == then::saves_again) stored = "third";
       if (second == then::nothing && !failure.sentence.empty() && !is_placing)
         CHECK(std::count(bucket.log.begin(), bucket.log.end(), "PUT " + index_key) == 0);
       CHECK(failure_of([&] { static_cast<void>(store.begin("b")); }).code == errc::busy);
       CHECK(failure_of([&] { store.remove("a"); }).code == errc::busy);
       const auto names = other->list();
-      if (second == then::saves) CHECK(names == std::vector<std::string>{"a"});
+      if (second == then::saves || second == then::saves_again) CHECK(names == std::vector<std::string>{"a"});
       if (second == then::saves_and_removes) CHECK(names.empty());
       if (second == then::nothing) CHECK(names.empty() == !failure.sentence.empty());
       for (const auto& name : names) {

@@ -131,7 +131,8 @@ TEST_CASE("a server: names of all kinds, and more than a page of them", "[.][rea
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&] {
       for (int number = next++; number < 1001; number = next++)
-        for (const auto* each : {"published/step-@/0000000001", "step-@.0123456789abcdef01234567/index.json"}) {
+        for (const auto* each :
+             {"published/step-@/0000000000000000001", "step-@.0123456789abcdef01234567/index.json"}) {
           std::string key = each;
           key.replace(key.find('@'), 1, std::to_string(100'000'000 + number));
           where.client.put(where.name + "/" + key, "x", {.attempt = "0123456789abcdef01234567"});

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cairn/core/checksum.hpp"
@@ -19,6 +21,7 @@
 #include "cairn/store/naming.hpp"
 #include "cairn/store/reader.hpp"
 #include "cairn/store/stored_checkpoint.hpp"
+#include "cairn/store/writer.hpp"
 #include "cairn/system/memory.hpp"
 #include "cairn/system/parallel.hpp"
 
@@ -27,13 +30,12 @@ namespace cairn::inline v0_1::detail {
 /// Called after each piece of a copy, from any thread, with its bytes. What it throws ends the copy.
 using copied_bytes = std::function<void(std::uint64_t bytes)>;
 
-/// Copies the file of a shard, in pieces of whole blocks: by as many threads as keep the place busy, each with memory
-/// for a piece.
-inline void copy_shard(const stores::publication& from, const index_shard& listed, stores::transaction& to,
-                       const copied_bytes& copied) {
+/// Copies the file of a shard, `where` for messages, in pieces of whole blocks: by as many threads as keep the place
+/// busy, each with memory for a piece.
+inline void copy_shard(std::unique_ptr<stores::source> file, std::string where, const index_shard& listed,
+                       stores::transaction& to, const copied_bytes& copied) {
   constexpr std::uint64_t least_piece = std::uint64_t{4} << 20U;
-  const auto shard =
-      open_shard(open_file(from, listed), sentence({from.location(), "/", listed.file}), listed.header_checksum);
+  const auto shard = open_shard(std::move(file), std::move(where), listed.header_checksum);
   if (!shard.metadata.is_of_cairn) fail(errc::corrupt, {shard.where, ": has no checksums"});
   const auto data = shard.header.data_start, bytes = shard.header.data_bytes;
   const auto piece = std::max(least_piece, shard.file->preferred_read() / block_bytes * block_bytes);
@@ -63,6 +65,11 @@ inline void copy_shard(const stores::publication& from, const index_shard& liste
   });
 }
 
+inline void copy_shard(const stores::publication& from, const index_shard& listed, stores::transaction& to,
+                       const copied_bytes& copied) {
+  copy_shard(open_file(from, listed), sentence({from.location(), "/", listed.file}), listed, to, copied);
+}
+
 /// Has other ranks copy their shards into the attempt that has begun, while each has but one, of the checkpoint whose
 /// index has that checksum. Empty: this process has all.
 using shared_work = std::function<void(const std::string& attempt, std::uint64_t index)>;
@@ -78,23 +85,22 @@ inline void copy_checkpoint(const any_store& from, std::string_view name, any_st
     const auto own = std::span(index.shards).first(others ? 1 : index.shards.size());
     for (const auto& shard : own) copy_shard(*there, shard, *made, copied);
     if (others) others(made->attempt(), checksum(std::as_bytes(std::span(text))));
-    page_buffer aligned;
-    const auto bytes = aligned.first(text.size());
-    std::ranges::copy(std::as_bytes(std::span(text)), bytes.begin());
-    const stores::buffer written[] = {bytes};
-    made->create(index_file, text.size()).write(0, written);
+    write_text(made->create(index_file, text.size()), text);
     copied(text.size());
     made->publish();
   });
 }
 
-/// Whether a store has a checkpoint with this index, or a delta that restores the same as this merged delta.
+/// Whether a store has a checkpoint with this index and its files, or a delta that restores the same as this merged
+/// delta.
 [[nodiscard]] inline bool has_checkpoint(const any_store& store, const std::string& name, const std::string& text,
                                          const checkpoint_index& index) {
   try {
     const auto there = store.open(name);
     const auto copy = read_index_text(*there);
-    if (copy == text) return true;
+    const auto files = there->files();
+    const auto is_there = [&](const index_shard& each) { return std::ranges::binary_search(files, each.file); };
+    if (copy == text) return std::ranges::all_of(index.shards, is_there);
     const auto found = parse_index(copy, there->location(), index_part::metadata);
     return checkpoint_id(found) == checkpoint_id(index) && found.shards != index.shards &&
            found.parent.has_value() == index.parent.has_value();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that ranks send to each other in pieces. The thread that calls the group passes the messages on (`pump`), while
-// another one reads and writes the files (`work`).
+// Messages that ranks send to each other, with parts of files. The thread that calls the group passes them on (`pump`),
+// while another one reads and writes the files (`work`).
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <memory>
+#include <functional>
+#include <list>
 #include <new>
 #include <optional>
 #include <span>
@@ -18,60 +19,63 @@
 
 #include "cairn/core/error.hpp"
 #include "cairn/group/team.hpp"
-#include "cairn/store/base.hpp"
-#include "cairn/system/memory.hpp"
 #include "cairn/system/mutex.hpp"
 
 namespace cairn::inline v0_1::detail {
 
-/// A file for another rank. Null: it could not be opened; the messages of its bytes are sent all the same.
-struct outgoing_file {
-  unsigned to = 0;
-  std::uint64_t bytes = 0;
-  std::unique_ptr<stores::source> file{};
+/// Messages from or to another rank: `rows` times `bytes`, as `piece` bytes of each row at a time.
+struct message_list {
+  unsigned rank = 0;
+  std::uint64_t bytes = 0, piece = 0, rows = 1;
+
+  [[nodiscard]] std::uint64_t count() const { return (bytes + piece - 1) / piece; }
+  [[nodiscard]] std::size_t size(std::uint64_t number) const {
+    return static_cast<std::size_t>(rows * std::min(piece, bytes - number * piece));
+  }
 };
 
-/// A file of another rank. Null: it cannot be written; its messages are received all the same.
-struct incoming_file {
-  unsigned from = 0;
-  std::uint64_t bytes = 0;
-  stores::sink* file = nullptr;
+/// Messages to another rank. `read` fills one; none: they cannot be read, and are sent all the same.
+struct outgoing_list {
+  message_list all{};
+  std::function<void(std::uint64_t number, std::span<std::byte>)> read{};
 };
 
-/// Each file is sent as messages of 4 MiB, and one of a byte that says whether all could be read. What fails with a
-/// file does not end its messages: both ranks exchange all of them.
+/// Takes the message `number` of each rank that sends; empty for those that have sent all.
+using write_messages = std::function<void(std::uint64_t number, std::span<const std::span<const std::byte>>)>;
+
+/// After the messages to a rank there is one of a byte that says whether all could be read. What fails at a rank ends
+/// no messages: all are exchanged.
 class exchange {
  public:
   /// `channel`: see messaging_group.
-  exchange(outgoing_file sends, const std::vector<incoming_file>& receives, unsigned channel)
-      : outgoing_{.of = std::move(sends)}, channel_(channel) {
-    for (const auto& each : receives) {
-      auto& made = incoming_.emplace_back();
-      made.of = each;
-      static_cast<void>(made.aligned.first(std::min(piece_bytes, each.bytes)));
-    }
+  exchange(std::vector<outgoing_list> sends, std::vector<message_list> receives, write_messages write, unsigned channel)
+      : window_(std::max<std::size_t>(most_messages / std::max({sends.size(), receives.size(), std::size_t{1}}), 2)),
+        write_(std::move(write)),
+        channel_(channel) {
+    for (auto& each : sends) outgoing_.emplace_back().of = std::move(each);
+    for (const auto& each : receives) incoming_.emplace_back().of = each;
+    next_.resize(receives.size());
+    messages_.resize(receives.size());
   }
 
   /// In the thread that calls the group: starts messages, and takes those that have arrived. Never waits. Returns
   /// whether there were any.
   bool pump(team& ranks) {
     bool has_moved = false;
-    auto& out = outgoing_;
-    while (!out.started.empty() && ranks.test(*out.started.front())) out.started.pop_front();
-    while (out.started.size() < window) {
-      auto piece = take();
-      if (!piece) break;
-      out.started.push_back(ranks.send(*std::move(piece), out.of.to, channel_));
-      has_moved = true;
-    }
-    {
+    for (auto& each : outgoing_) {
+      while (!each.started.empty() && ranks.test(*each.started.front())) each.started.pop_front();
+      while (each.started.size() < window_) {
+        auto message = take(each);
+        if (!message) break;
+        each.started.push_back(ranks.send(*std::move(message), each.of.all.rank, channel_));
+        has_moved = true;
+      }
       const mutex_lock lock(mutex_);
-      out.is_sent = out.started.empty() && out.read == count_of(out.of.bytes) && out.pieces.empty();
-      lacks_memory_ = false;
+      each.is_sent = each.started.empty() && each.read == all_of(each.of.all) && each.messages.empty();
     }
     for (auto& each : incoming_) {
-      for (; each.started.size() < window && each.posted < count_of(each.of.bytes); ++each.posted)
-        each.started.push_back(ranks.receive(size_of_piece(each.of.bytes, each.posted), each.of.from, channel_));
+      for (; each.started.size() < window_ && each.posted < all_of(each.of); ++each.posted)
+        each.started.push_back(ranks.receive(size_of(each.of, each.posted), each.of.rank, channel_));
       while (has_room(each) && !each.started.empty() && ranks.test(*each.started.front())) {
         const mutex_lock lock(mutex_);
         each.arrived.push_back(std::move(each.started.front()));
@@ -79,20 +83,24 @@ class exchange {
         has_moved = true;
       }
     }
+    {
+      const mutex_lock lock(mutex_);
+      lacks_memory_ = false;
+    }
     changed_.notify_all();
     return has_moved;
   }
   /// In another thread: reads and writes until all is done, or cancelled.
   void work() {
     while (true) {
-      read_next();
-      for (auto& each : incoming_) write_next(each);
+      for (auto& each : outgoing_) read_next(each);
+      write_next();
       mutex_lock lock(mutex_);
       while (!is_cancelled_ && !is_done() && !has_work()) lock.wait(changed_);
       if (is_cancelled_ || is_done()) return;
     }
   }
-  /// The files are given up: this rank and the others may differ in what they have sent.
+  /// The messages are given up: this rank and the others may differ in what they have sent.
   void cancel() {
     {
       const mutex_lock lock(mutex_);
@@ -101,7 +109,7 @@ class exchange {
     changed_.notify_all();
   }
 
-  /// After `work`: what has failed first, at this rank or at one that has sent; nothing: all files are whole.
+  /// After `work`: what has failed first, at this rank or at one that has sent; nothing: all messages are whole.
   [[nodiscard]] std::optional<error> failure() const {
     const mutex_lock lock(mutex_);
     if (is_cancelled_) return error(errc::cancelled, "cancelled");
@@ -109,110 +117,111 @@ class exchange {
   }
 
  private:
-  static constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20U;
-  static constexpr std::size_t window = 16;  // pieces that are under way between two calls of `pump`
+  static constexpr std::size_t most_messages = 16;  // in each direction between two calls of `pump`
 
   struct outgoing {
-    outgoing_file of{};
-    std::deque<groups::started> started{};        // of the thread of the group
-    std::uint64_t read = 0;                       // pieces
-    std::deque<std::vector<std::byte>> pieces{};  // that have been read
+    outgoing_list of{};
+    std::deque<groups::started> started{};  // of the thread of the group
+    std::uint64_t read = 0;
+    std::list<std::vector<std::byte>> messages{};  // that have been read
     bool is_sent = false;
   };
   struct incoming {
-    incoming_file of{};
+    message_list of{};
     std::deque<groups::started> started{};  // of the thread of the group
-    std::uint64_t posted = 0;               // pieces
+    std::uint64_t posted = 0;
     std::deque<groups::started> arrived{};
-    std::uint64_t written = 0;  // pieces
-    page_buffer aligned{};
   };
 
-  [[nodiscard]] static std::uint64_t count_of(std::uint64_t bytes) {
-    return (bytes + piece_bytes - 1) / piece_bytes + 1;
-  }
-  /// The last one says whether the file is whole.
-  [[nodiscard]] static std::size_t size_of_piece(std::uint64_t bytes, std::uint64_t number) {
-    return number + 1 == count_of(bytes)
-               ? 1
-               : static_cast<std::size_t>(std::min(piece_bytes, bytes - number * piece_bytes));
+  /// With the last one.
+  [[nodiscard]] static std::uint64_t all_of(const message_list& of) { return of.count() + 1; }
+  [[nodiscard]] static std::size_t size_of(const message_list& of, std::uint64_t number) {
+    return number == of.count() ? 1 : of.size(number);
   }
 
-  [[nodiscard]] std::optional<std::vector<std::byte>> take() {
+  [[nodiscard]] std::optional<std::vector<std::byte>> take(outgoing& from) {
     const mutex_lock lock(mutex_);
-    if (outgoing_.pieces.empty()) return std::nullopt;
-    auto next = std::move(outgoing_.pieces.front());
-    outgoing_.pieces.pop_front();
+    if (from.messages.empty()) return std::nullopt;
+    auto next = std::move(from.messages.front());
+    from.messages.pop_front();
     return next;
   }
   [[nodiscard]] bool has_room(const incoming& at) const {
     const mutex_lock lock(mutex_);
-    return at.arrived.size() < window;
+    return at.arrived.size() < window_;
   }
-  [[nodiscard]] bool can_read() const CAIRN_REQUIRES(mutex_) {
-    return !lacks_memory_ && outgoing_.pieces.size() < window && outgoing_.read < count_of(outgoing_.of.bytes);
+  [[nodiscard]] bool can_read(const outgoing& from) const CAIRN_REQUIRES(mutex_) {
+    return !lacks_memory_ && from.messages.size() < window_ && from.read < all_of(from.of.all);
+  }
+  [[nodiscard]] bool is_written() const CAIRN_REQUIRES(mutex_) {
+    return std::ranges::all_of(incoming_, [&](const auto& each) { return written_ >= all_of(each.of); });
+  }
+  [[nodiscard]] bool can_write() const CAIRN_REQUIRES(mutex_) {
+    return !is_written() && std::ranges::all_of(incoming_, [&](const auto& each) {
+      return written_ >= all_of(each.of) || !each.arrived.empty();
+    });
   }
   [[nodiscard]] bool has_work() const CAIRN_REQUIRES(mutex_) {
-    return can_read() || std::ranges::any_of(incoming_, [](const auto& each) { return !each.arrived.empty(); });
+    return can_write() ||
+           std::ranges::any_of(outgoing_, [&](const auto& each) CAIRN_REQUIRES(mutex_) { return can_read(each); });
   }
   [[nodiscard]] bool is_done() const CAIRN_REQUIRES(mutex_) {
-    return outgoing_.is_sent &&
-           std::ranges::all_of(incoming_, [](const auto& each) { return each.written == count_of(each.of.bytes); });
+    return is_written() && std::ranges::all_of(outgoing_, &outgoing::is_sent);
   }
 
-  void read_next() {
-    auto& from = outgoing_;
+  void read_next(outgoing& from) {
     {
       const mutex_lock lock(mutex_);
-      if (!can_read()) return;
+      if (!can_read(from)) return;
     }
-    std::vector<std::byte> bytes;
+    std::list<std::vector<std::byte>> next;
     try {
-      bytes.resize(size_of_piece(from.of.bytes, from.read));
+      next.emplace_back(size_of(from.of.all, from.read));
     } catch (const std::bad_alloc&) {  // `pump` has it tried again: the receiver waits for it
       const mutex_lock lock(mutex_);
       lacks_memory_ = true;
       return;
     }
-    if (from.read + 1 == count_of(from.of.bytes))
-      bytes[0] = std::byte{from.of.file != nullptr};
+    if (from.read == from.of.all.count())
+      next.back()[0] = std::byte{from.of.read != nullptr};
     else
-      attempt(from.of.file, [&] { from.of.file->read(from.read * piece_bytes, bytes); });
+      attempt(from.of.read, [&] { from.of.read(from.read, next.back()); });
     const mutex_lock lock(mutex_);
-    from.pieces.push_back(std::move(bytes));
+    from.messages.splice(from.messages.end(), next);
     ++from.read;
   }
-  void write_next(incoming& at) {
-    groups::started message;
+  void write_next() {
     {
       const mutex_lock lock(mutex_);
-      if (at.arrived.empty()) return;
-      message = std::move(at.arrived.front());
-      at.arrived.pop_front();
+      if (!can_write()) return;
+      for (std::size_t i = 0; i < next_.size(); ++i) {
+        if (written_ >= all_of(incoming_[i].of)) continue;
+        next_[i] = std::move(incoming_[i].arrived.front());
+        incoming_[i].arrived.pop_front();
+      }
     }
-    const auto bytes = message->result();
-    if (at.written + 1 == count_of(at.of.bytes)) {
-      if (bytes[0] == std::byte{0}) note({errc::io, sentence({"rank ", at.of.from, " cannot read its file"})});
-    } else {
-      attempt(at.of.file, [&] {
-        const auto aligned = at.aligned.first(bytes.size());
-        std::ranges::copy(bytes, aligned.begin());
-        const stores::buffer all[] = {aligned};
-        at.of.file->write(at.written * piece_bytes, all);
-      });
+    bool has_some = false;
+    for (std::size_t i = 0; i < next_.size(); ++i) {
+      const auto& of = incoming_[i].of;
+      messages_[i] = written_ < of.count() ? next_[i]->result() : std::span<const std::byte>();
+      has_some = has_some || written_ < of.count();
+      if (written_ == of.count() && next_[i]->result()[0] == std::byte{0})
+        note({errc::io, sentence({"rank ", of.rank, " cannot read its file"})});
     }
+    if (has_some) attempt(write_, [&] { write_(written_, messages_); });
+    for (auto& each : next_) each.reset();
     const mutex_lock lock(mutex_);
-    ++at.written;
+    ++written_;
   }
-  /// What fails is kept, and the file is given up.
-  template <class File, class Act>
-  void attempt(File& file, const Act& act) {
-    if (!file) return;
+  /// What fails is kept, and not tried again.
+  template <class Function, class Act>
+  void attempt(Function& function, const Act& act) {
+    if (!function) return;
     try {
       act();
     } catch (...) {
       note(as_error(std::current_exception(), {"the exchange of files"}));
-      file = nullptr;
+      function = nullptr;
     }
   }
   void note(const error& cause) {
@@ -220,10 +229,16 @@ class exchange {
     if (!failure_) failure_ = cause;
   }
 
-  mutable mutex mutex_;  // of what both threads use of the files
+  mutable mutex mutex_;  // of what both threads use of the messages
   std::condition_variable changed_;
-  outgoing outgoing_;
+  const std::size_t window_;  // messages of a rank that are under way
+  std::deque<outgoing> outgoing_;
   std::deque<incoming> incoming_;
+  // Of the thread of `work`:
+  std::uint64_t written_ = 0;
+  std::vector<groups::started> next_;
+  std::vector<std::span<const std::byte>> messages_;
+  write_messages write_;
   const unsigned channel_;
   bool is_cancelled_ CAIRN_GUARDED_BY(mutex_) = false;
   bool lacks_memory_ CAIRN_GUARDED_BY(mutex_) = false;  // to read the next piece

@@ -3,7 +3,7 @@
 //
 //   ROOT/slot-00/step-000000120.0000000700abcdef/   index.json, and shards: of the rank, or brought by a restore
 //   ROOT/slot-01/...                                that of the next rank
-//   ROOT/partner-00/...                             shards of ranks of another host
+//   ROOT/others-00/...                              of ranks of other hosts: shards, or parity
 //   ROOT/published                                  publications of all ranks, see host_report
 //
 // Slots are numbered within a host, so a job with other ranks finds what is there.
@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -82,12 +83,11 @@ class host_disk {
   struct named_slot {
     std::string name;
     std::size_t number = 0;
-    bool is_partner = false;
   };
 
-  [[nodiscard]] static std::string name_of(std::size_t number, bool is_partner = false) {
+  [[nodiscard]] static std::string name_of(std::size_t number, bool is_of_others = false) {
     const auto digits = std::to_string(number);
-    return sentence({is_partner ? partner_prefix : slot_prefix, digits.size() < 2 ? "0" : "", digits});
+    return sentence({is_of_others ? others_prefix : slot_prefix, digits.size() < 2 ? "0" : "", digits});
   }
   [[nodiscard]] stores::directory slot(const std::string& name) const {
     return stores::directory(root_ + "/" + name, options_);
@@ -97,12 +97,12 @@ class host_disk {
     const auto root = open_root();
     std::vector<named_slot> found;
     for (auto& entry : root.fd ? root.entries() : std::vector<std::string>())
-      for (const bool is_partner : {false, true}) {
-        const auto prefix = is_partner ? partner_prefix : slot_prefix;
+      for (const bool is_of_others : {false, true}) {
+        const auto prefix = is_of_others ? others_prefix : slot_prefix;
         std::size_t number = 0;
         if (entry.starts_with(prefix) && read_number(entry.substr(prefix.size()), number) &&
-            entry == name_of(number, is_partner))
-          found.push_back({entry, number, is_partner});
+            entry == name_of(number, is_of_others))
+          found.push_back({entry, number});
       }
     std::ranges::sort(found, {}, &named_slot::name);
     return found;
@@ -171,7 +171,7 @@ class host_disk {
   }
 
  private:
-  static constexpr std::string_view slot_prefix = "slot-", partner_prefix = "partner-", published_file = "published";
+  static constexpr std::string_view slot_prefix = "slot-", others_prefix = "others-", published_file = "published";
 
   /// Without a descriptor where it is not there.
   [[nodiscard]] stores::detail::open_directory open_root() const {
@@ -184,8 +184,27 @@ class host_disk {
     const auto files = from.files();
     part.count = index.shards.size();
     part.began = began_in(index.info.notes).value_or(0);
-    for (std::size_t i = 0; i < index.shards.size(); ++i)
-      if (std::ranges::binary_search(files, index.shards[i].file)) part.shards.push_back(i);
+    const auto is_there = [&](const std::string& file) { return std::ranges::binary_search(files, file); };
+    for (std::size_t i = 0; i < index.shards.size(); ++i) {
+      if (is_there(index.shards[i].file)) part.shards.push_back(i);
+      const auto parity = parity_file(i, index.shards.size());
+      if (!is_there(parity + ".data") || !is_there(parity + ".json")) continue;
+      if (auto record = read_record(from, parity); record && record->keeper == i && record->is_of(index.shards.size()))
+        part.parity.push_back(*std::move(record));
+    }
+  }
+  /// Nothing: it is damaged, or its file has another size.
+  [[nodiscard]] static std::optional<parity_record> read_record(const stores::publication& from,
+                                                                const std::string& file) {
+    constexpr std::uint64_t most = std::uint64_t{1} << 16U;
+    try {
+      const auto source = from.open(file + ".json");
+      auto record = from_json<parity_record>(stores::read_text(*source, 0, std::min(source->size(), most)), file);
+      return from.open(file + ".data")->size() == record.bytes() ? std::optional(std::move(record)) : std::nullopt;
+    } catch (const error& cause) {
+      if (cause.code() == errc::io || cause.code() == errc::no_memory) throw;
+      return std::nullopt;
+    }
   }
   const std::string root_;
   const stores::directory_options options_;

@@ -21,7 +21,9 @@
 #include "cairn/each_host.hpp"
 #include "cairn/group/team.hpp"
 #include "cairn/levels/host_disk.hpp"
-#include "cairn/levels/partners.hpp"
+#include "cairn/levels/copy.hpp"
+#include "cairn/levels/rebuild.hpp"
+#include "cairn/levels/redundancy.hpp"
 #include "cairn/levels/survey.hpp"
 #include "cairn/store/base.hpp"
 #include "cairn/store/host_set.hpp"
@@ -87,11 +89,14 @@ class host_slots final : public host_set {
       std::vector<host_report> reports;
       for (const auto first : hosts_.first_of)
         reports.push_back(from_json<host_report>(texts[first], "what a host has"));
+      if (!options_.parity)  // nothing can be computed from it
+        for (auto& report : reports)
+          for (auto& part : report.parts) part.parity.clear();
       return list_checkpoints(reports);
     });
     for (auto at = all.begin(); at != all.end();) {
       try {
-        if (at->second.hosts.size() < hosts_.hosts()) copy(at->second, {}, ranks);
+        if (at->second.hosts.size() < hosts_.hosts()) static_cast<void>(copy(at->second, {}, false, ranks));
         ++at;
       } catch (const error& cause) {
         if (cause.code() != errc::corrupt && cause.code() != errc::unreadable) throw;
@@ -108,8 +113,9 @@ class host_slots final : public host_set {
   }
 
   [[nodiscard]] std::string warning() const override {
-    if (!options_.partner || hosts_.hosts() > 1) return {};
-    return "all ranks are on one host: no copies are made at partners";
+    if (hosts_.hosts() >= least_hosts()) return {};
+    return sentence({"all ranks are on ", hosts_.hosts() == 1 ? "one host" : "too few hosts",
+                     ": nothing is sent to other hosts, as partners or parity need ", least_hosts()});
   }
 
   void bring(const std::string& name, team& ranks) override {
@@ -119,11 +125,11 @@ class host_slots final : public host_set {
       if (const auto missing = found->missing())
         fail(errc::corrupt,
              {disk_.root(), "/", *next, ": ", shard_file(*missing, found->shards.size()), " is on no host"});
-      std::vector<std::size_t> lacking;
+      std::vector<std::size_t> lacking, lost;
       for (std::size_t i = 0; i < found->shards.size(); ++i)
-        if (found->shards[i].size() < hosts_.hosts()) lacking.push_back(i);
-      if (!lacking.empty()) {
-        copy(*found, lacking, ranks);
+        if (found->shards[i].size() < hosts_.hosts()) (found->shards[i].empty() ? lost : lacking).push_back(i);
+      if (!lacking.empty() || !lost.empty()) {
+        rebuild(*found, lost, copy(*found, lacking, !lost.empty(), ranks), ranks);
         const mutex_lock lock(mutex_);
         known_.insert_or_assign(*next, *found);
       }
@@ -136,11 +142,12 @@ class host_slots final : public host_set {
   }
 
   [[nodiscard]] bool begin_sending(const std::string& index) override {
-    if (!options_.partner || hosts_.hosts() < 2 || partners_->is_off()) return false;
+    if (!sends_to_others() || hosts_.hosts() < least_hosts() || sent_->is_off()) return false;
     const auto held = locked();
     constexpr unsigned channels = 32768;
-    partners_->begin(hosts_, index, begun(), held->slots[0], held->slots[1],
-                     static_cast<unsigned>(checksum(std::as_bytes(std::span(token_))) % channels));
+    const auto publication = begun();
+    sent_->begin(hosts_, index, publication, held->slots[0], held->slots[1],
+                 static_cast<unsigned>(checksum(std::as_bytes(std::span(token_))) % channels), options_.parity.get());
     return true;
   }
   void send() override {
@@ -148,19 +155,18 @@ class host_slots final : public host_set {
       if (hosts_.is_first()) disk_.write_published(publications({}));
     } catch (const error&) {  // keep_only tries it again
     }
-    partners_->send();
+    sent_->send();
   }
-  bool pump(team& ranks) override { return partners_->pump(ranks); }
-  [[nodiscard]] bool is_sending() const override { return partners_->is_sending(); }
-  void cancel_sending() noexcept override { partners_->cancel(); }
+  bool pump(team& ranks) override { return sent_->pump(ranks); }
+  [[nodiscard]] bool is_sending() const override { return sent_->is_sending(); }
+  void cancel_sending() noexcept override { sent_->cancel(); }
 
   [[nodiscard]] std::string newest_sent() const override {
     std::string newest;
     const mutex_lock lock(mutex_);
-    for (const auto& [name, each] : known_) {
-      const bool is_twice = std::ranges::all_of(each.shards, [](const auto& hosts) { return hosts.size() > 1; });
-      if (options_.partner && is_twice && (newest.empty() || checkpoint_before(newest, name))) newest = name;
-    }
+    for (const auto& [name, each] : known_)
+      if (sends_to_others() && each.is_redundant() && (newest.empty() || checkpoint_before(newest, name)))
+        newest = name;
     return newest;
   }
   void placed() override {
@@ -286,9 +292,22 @@ class host_slots final : public host_set {
       return name;
     });
     hosts_ = host_numbers(ranks.rank(), names);
+    const auto& code = options_.parity;
     ranks.require_same("each_host_options::partner", options_.partner ? "true" : "false");
-    if (options_.partner && hosts_.hosts() > 1 && !ranks.can_send())
-      fail(errc::unsupported, {"each_host_options::partner: this group cannot send messages"});
+    ranks.require_same("each_host_options::parity", code ? sentence({code->hosts, " hosts, ", code->lost}) : "none");
+    if (options_.partner && code) fail(errc::invalid, {"each_host_options: `partner` and `parity` exclude each other"});
+    if (sends_to_others() && hosts_.hosts() > 1 && !ranks.can_send())
+      fail(errc::unsupported,
+           {"each_host_options::", code ? "parity" : "partner", ": this group cannot send messages"});
+    for (unsigned host = 1; code && host < hosts_.hosts(); ++host)
+      if (hosts_.ranks_on(host) != hosts_.ranks_on(0))
+        fail(errc::invalid, {"each_host_options::parity: each host must have as many ranks, but hosts 0 and ", host,
+                             " have ", hosts_.ranks_on(0), " and ", hosts_.ranks_on(host)});
+  }
+  [[nodiscard]] bool sends_to_others() const noexcept { return options_.partner || options_.parity; }
+  /// That this needs.
+  [[nodiscard]] unsigned least_hosts() const {
+    return options_.parity ? options_.parity->lost + 1 : options_.partner ? 2U : 1U;
   }
   /// For one checkpointer at a time.
   [[nodiscard]] std::shared_ptr<locked_slots> claim() {
@@ -300,7 +319,7 @@ class host_slots final : public host_set {
     held_ = held;
     known_.clear();
     disk_.forget();
-    partners_ = std::make_unique<partner_copies>();
+    sent_ = std::make_unique<redundancy>();
     return held;
   }
   /// Ranks of one host have to find each other's shards.
@@ -316,7 +335,8 @@ class host_slots final : public host_set {
     const auto found = disk_.find_slots();
     const auto own = hosts_.index_on_host[hosts_.rank];
     held.slots.push_back(disk_.slot(host_disk::name_of(own)));
-    if (options_.partner || std::ranges::count(found, host_disk::name_of(own, true), &host_disk::named_slot::name) != 0)
+    if (sends_to_others() ||
+        std::ranges::count(found, host_disk::name_of(own, true), &host_disk::named_slot::name) != 0)
       held.slots.push_back(disk_.slot(host_disk::name_of(own, true)));
     held.own = held.slots.size();
     for (const auto& each : found)
@@ -331,9 +351,10 @@ class host_slots final : public host_set {
     }
   }
 
-  /// Copies the index, and those shards, to each host that lacks them. A file that is damaged is copied as it is: who
-  /// reads it compares checksums.
-  void copy(spread_checkpoint& of, const std::vector<std::size_t>& shards, team& ranks) {
+  /// Copies the index, those shards, and the parity of sets that have lost some, to each host that lacks them. A file
+  /// that is damaged is copied as it is: who reads it compares checksums. Returns the text of the index.
+  [[nodiscard]] std::string copy(spread_checkpoint& of, const std::vector<std::size_t>& shards, bool with_parity,
+                                 team& ranks) {
     const auto name = checkpoint_of(of.publication).value();
     const auto source = hosts_.first_of[*of.hosts.begin()];
     const auto own = ranks.all([&] {  // what this rank sends is from there
@@ -347,24 +368,55 @@ class host_slots final : public host_set {
         fail(errc::corrupt, {disk_.root(), "/", name, " has different indexes on hosts"});
       return parsed;
     });
-    const auto lacks = [&](std::size_t shard) { return hosts_.is_first() && !of.shards[shard].contains(hosts_.host); };
+    std::vector<std::pair<index_shard, std::set<unsigned>*>> files;
+    std::vector<std::pair<std::string, std::string>> texts;
+    for (const auto shard : shards) files.emplace_back(index.shards[shard], &of.shards[shard]);
+    for (auto& [keeper, each] : of.parity) {
+      const auto is_lost = [&](std::uint64_t member) { return of.shards[member].empty(); };
+      if (!with_parity || std::ranges::none_of(each.record.members, is_lost)) continue;
+      const auto file = parity_file(keeper, of.shards.size());
+      texts.emplace_back(file + ".json", to_json(each.record));
+      files.emplace_back(index_shard{.file = file + ".data", .bytes = each.record.bytes()}, &each.hosts);
+    }
+    texts.emplace_back(index_file, text);
+    const auto lacks = [&](const std::set<unsigned>& has) { return hosts_.is_first() && !has.contains(hosts_.host); };
     std::unique_ptr<stores::transaction> to;
     ranks.all([&] {
-      if ((hosts_.is_first() && !of.hosts.contains(hosts_.host)) || std::ranges::any_of(shards, lacks))
+      if (lacks(of.hosts) || std::ranges::any_of(files, [&](const auto& each) { return lacks(*each.second); }))
         to = free_slot(of.publication).begin(of.publication);
     });
-    for (const auto shard : shards)
-      broadcast_file(own.get(), index.shards[shard], hosts_.first_of[*of.shards[shard].begin()],
-                     lacks(shard) ? to.get() : nullptr, ranks);
+    for (const auto& [file, has] : files)
+      broadcast_file(own.get(), file, hosts_.first_of[*has->begin()], lacks(*has) ? to.get() : nullptr, ranks);
     ranks.all([&] {
       if (!to) return;
-      write_text(to->create(index_file, text.size()), text);
+      for (const auto& [file, written] : texts) write_text(to->create(file, written.size()), written);
       to->publish();
     });
     for (unsigned host = 0; host < hosts_.hosts(); ++host) {
       of.hosts.insert(host);
-      for (const auto shard : shards) of.shards[shard].insert(host);
+      for (const auto& [file, has] : files) has->insert(host);
     }
+    return text;
+  }
+  /// At each host, which has all that is left: computes the shards that are on none. `text`: of the index.
+  /// errc::corrupt: something of that is damaged.
+  void rebuild(spread_checkpoint& of, const std::vector<std::size_t>& lost, const std::string& text, team& ranks) {
+    if (lost.empty()) return;
+    ranks.all([&] {
+      if (!hosts_.is_first()) return;
+      const auto there = disk_.open(of.publication);
+      const auto shards = parse_index(text, there->location(), index_part::metadata).shards;
+      const auto to = free_slot(of.publication).begin(of.publication);
+      for (const auto shard : lost) {
+        auto where = sentence({there->location(), "/", shards.at(shard).file});
+        auto file = std::make_unique<rebuilt_file>(of, *there, where, shards, shard, *options_.parity);
+        copy_shard(std::move(file), std::move(where), shards[shard], *to, [](std::uint64_t) {});
+      }
+      write_text(to->create(index_file, text.size()), text);
+      to->publish();
+    });
+    for (const auto shard : lost)
+      for (unsigned host = 0; host < hosts_.hosts(); ++host) of.shards[shard].insert(host);
   }
   /// Broadcasts a file of `own` from rank `from`; ranks with a transaction write it.
   void broadcast_file(const stores::publication* own, const index_shard& file, unsigned from, stores::transaction* to,
@@ -418,7 +470,7 @@ class host_slots final : public host_set {
   std::string begun_ CAIRN_GUARDED_BY(mutex_);                               // a publication
   std::string token_;                                                        // of the first call of the group
   double began_ CAIRN_GUARDED_BY(mutex_) = 0;
-  std::unique_ptr<partner_copies> partners_ = std::make_unique<partner_copies>();
+  std::unique_ptr<redundancy> sent_ = std::make_unique<redundancy>();
 };
 
 }  // namespace cairn::inline v0_1::detail

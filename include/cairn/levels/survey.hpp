@@ -16,6 +16,7 @@
 
 #include "cairn/core/checksum.hpp"
 #include "cairn/core/error.hpp"
+#include "cairn/levels/parity_sets.hpp"
 #include "cairn/store/naming.hpp"
 #include "cairn/system/json.hpp"
 
@@ -51,6 +52,7 @@ struct host_part {
   double began = 0;                     ///< when the run began that made it, in seconds since 1970; 0: not known
   std::uint64_t count = 0;              ///< of all its shards
   std::vector<std::uint64_t> shards{};  ///< the numbers of those that are here
+  std::vector<parity_record> parity{};  ///< that is here
 };
 
 struct host_report {
@@ -65,9 +67,11 @@ void describe(Io& io, described<Io, host_part>& part) {
     io.field("began", part.began);
     io.field("count", part.count);
     io.field("shards", part.shards);
+    io.optional("parity", part.parity);
   });
   constexpr std::uint64_t most = 100'000;  // the digits of shard_file
-  io.require(part.count <= most && std::ranges::all_of(part.shards, [&](auto each) { return each < part.count; }),
+  io.require(part.count <= most && std::ranges::all_of(part.shards, [&](auto each) { return each < part.count; }) &&
+                 std::ranges::all_of(part.parity, [&](const auto& each) { return each.is_of(part.count); }),
              "has a shard that the checkpoint does not have");
 }
 
@@ -127,6 +131,16 @@ struct host_numbers {
     while (host_of[found] != on || left-- != 0) ++found;
     return found;
   }
+  /// The members of the set of rank `of`: the ranks with its number on the hosts of its set. There are as many sets as
+  /// can have `wanted` hosts each, or one; neighbours are in different ones.
+  [[nodiscard]] std::vector<std::uint64_t> members_with(unsigned of, unsigned wanted) const {
+    const auto sets = std::max(hosts() / wanted, 1U);
+    std::vector<std::uint64_t> members;
+    for (unsigned each = 0; each < ranks(); ++each)
+      if (index_on_host[each] == index_on_host[of] && host_of[each] % sets == host_of[of] % sets)
+        members.push_back(each);
+    return members;
+  }
 };
 
 /// A checkpoint on the hosts, which are numbered.
@@ -135,11 +149,48 @@ struct spread_checkpoint {
   double began = 0;
   std::set<unsigned> hosts{};                // that have its index
   std::vector<std::set<unsigned>> shards{};  // the hosts that have each of them
+  struct kept_parity {
+    parity_record record{};
+    std::set<unsigned> hosts{};  // that have it
+  };
+  std::map<std::uint64_t, kept_parity> parity{};  // by keeper
 
-  /// The lowest shard that is on no host.
+  /// Is what a member has of a stripe, a chunk or a row, on a host?
+  [[nodiscard]] bool has_piece(const parity_record& set, std::uint64_t stripe, std::uint64_t member) const {
+    const auto shard = set.members[member];
+    if (set.position(stripe, member) >= set.rows) return !shards.at(shard).empty();
+    const auto kept = parity.find(shard);
+    return kept != parity.end() && !kept->second.hosts.empty() && kept->second.record.is_same_set(set);
+  }
+  /// A set with a shard that is on no host, where each stripe has enough pieces to compute it; null: there is none.
+  [[nodiscard]] const parity_record* set_for(std::uint64_t shard) const {
+    const auto has_enough = [&](const parity_record& set) {
+      for (std::uint64_t stripe = 0; stripe < set.members.size(); ++stripe) {
+        std::uint64_t there = 0;
+        for (std::uint64_t member = 0; member < set.members.size(); ++member)
+          there += has_piece(set, stripe, member) ? 1U : 0U;
+        if (there < set.columns()) return false;
+      }
+      return true;
+    };
+    for (const auto& [keeper, each] : parity)
+      if (each.record.has(shard) && has_enough(each.record)) return &each.record;
+    return nullptr;
+  }
+  /// The lowest shard that is on no host and cannot be rebuilt.
   [[nodiscard]] std::optional<std::size_t> missing() const {
-    const auto at = std::ranges::find_if(shards, [](const auto& each) { return each.empty(); });
-    return at == shards.end() ? std::nullopt : std::optional(static_cast<std::size_t>(at - shards.begin()));
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      if (shards[i].empty() && set_for(i) == nullptr) return i;
+    return std::nullopt;
+  }
+  /// Whether any one host may be lost.
+  [[nodiscard]] bool is_redundant() const {
+    return std::ranges::all_of(hosts, [&](unsigned host) {
+      auto rest = *this;
+      for (auto& each : rest.shards) each.erase(host);
+      for (auto& [keeper, each] : rest.parity) each.hosts.erase(host);
+      return !rest.missing();
+    });
   }
 };
 
@@ -172,6 +223,9 @@ inline void drop_abandoned(std::map<std::string, spread_checkpoint>& all) {
       made.hosts.insert(host);
       made.shards.resize(std::max<std::size_t>(made.shards.size(), part.count));
       for (const auto shard : part.shards) made.shards[shard].insert(host);
+      for (const auto& record : part.parity)
+        if (auto& kept = made.parity.try_emplace(record.keeper, record).first->second; kept.record == record)
+          kept.hosts.insert(host);
     }
   }
   const auto preference = [](const spread_checkpoint& each) {

@@ -130,7 +130,7 @@ class checkpoint_list {
     static_cast<void>(newest_step_for(last));  // see `note_failed_save`
   }
 
-  /// Retention keeps this checkpoint, and no longer the one before: the newest of which partners have copies.
+  /// Retention keeps this checkpoint, and no longer the one before: the newest that survives the loss of a host.
   void keep(const std::string& name) { kept_ = name; }
   /// Adds the published checkpoint, or replaces it.
   void saved(const save_job& job, const save_report& report) {

@@ -71,15 +71,15 @@ class history {
   }
   /// Null: all ranks save to one place.
   [[nodiscard]] host_set* hosts() const noexcept { return hosts_.get(); }
-  /// Sends this rank's shard to its partner, and receives others, see host_set::send. What fails is an event. Returns
-  /// whether all has been sent.
+  /// Sends to other hosts, and receives from them, see host_set::send. What fails is an event. Returns whether all has
+  /// been sent.
   bool send(const save_job& job) noexcept {
     try {
       hosts_->send();
-      report(event::kind::promoted, job, 0, 0, "to a partner");
+      report(event::kind::promoted, job, 0, 0, "to other hosts");
       return true;
     } catch (...) {
-      emit_failure(job.name, job.info.step, "the copy at a partner");
+      emit_failure(job.name, job.info.step, "what is sent to other hosts");
       return false;
     }
   }
@@ -115,6 +115,7 @@ class history {
     const auto best_first = [&] { return names_by_metric(choice.order); };
     auto report = is_newest ? detail::restore(store_, state, options, on_event_, ranks_)
                             : restore_first(store_, best_first, state, options, on_event_, ranks_);
+    if (hosts_) checkpoints_.keep(hosts_->newest_sent());  // each host has got all shards of one
     restored(report);
     return report;
   }

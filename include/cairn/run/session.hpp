@@ -20,7 +20,7 @@
 // - prepared: they are written, and nothing can be seen of them. Each process finds that out when it votes.
 // - publishing: the leader unites the records of all, and publishes. Afterwards it has the `announcement`.
 // - placing: the others publish what they have written, with the index of the leader. Then the checkpoint is there.
-// - sending: each rank sends its shards to a partner on another host.
+// - sending: each rank sends its shard, or parts of it, to ranks on other hosts.
 // - tidying: each rank removes what the leader does not keep.
 //
 // The phases run in the background thread, or in the training thread where the trainer waits for the save. Between them
@@ -69,7 +69,7 @@ enum class save_phase : std::uint8_t {
   publishing,
   placing,  ///< the other ranks publish their shards
   placed,
-  sending,  ///< the shards are sent to partners
+  sending,  ///< the shards are sent to other hosts
   sent,
   tidying,  ///< what is not kept is removed
   tidied
@@ -174,7 +174,7 @@ struct work {
   bool is_published = false;        // the save, and all ranks know it
   std::optional<error> failure{};   // of the save or merge
   bool has_ended = false;           // its failure is reported
-  bool is_sent = false;             // its partner has the shard of this rank
+  bool is_sent = false;             // other hosts have got what this rank sends
   std::atomic<bool> is_done{true};  // no job of it runs. Any thread
   std::shared_ptr<save_result> result = std::make_shared<save_result>();  // for its handles. Any thread
 

@@ -41,7 +41,7 @@ void session::complete_copies_before(double seconds, std::uint64_t step) {
     record_.emit(history_.about(event::kind::failed, step, "not all places have this checkpoint in time"));
 }
 
-/// Passes on what is sent to partners.
+/// Passes on what is sent to other hosts.
 void session::pass_messages() {
   if (!has_met_ || !history_.hosts()) return;
   try {

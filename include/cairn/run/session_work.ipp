@@ -472,7 +472,7 @@ void session::place(work& current) {
   });
 }
 
-/// All ranks have published: each sends its shards to a partner, if there is one.
+/// All ranks have published: each sends to other hosts what the options ask for.
 void session::send(work& current) {
   background_.wait();
   try {

@@ -29,8 +29,8 @@ class host_set {
   virtual void bring(const std::string& name, team& ranks) = 0;
   /// All ranks have published the checkpoint that `begin`, or `join`, has begun last.
   virtual void placed() = 0;
-  /// After that: each rank sends its shard to a partner on another host. Returns whether that begins, the same at all
-  /// ranks; never again after `cancel_sending`. `index`: its text.
+  /// After that: each rank sends its shard, or parts of it, to others, so that the loss of a host loses no shard.
+  /// Returns whether that begins, the same at all ranks; never again after `cancel_sending`. `index`: its text.
   [[nodiscard]] virtual bool begin_sending(const std::string& index) = 0;
   /// Reads and writes the files until all are exchanged; another thread calls `pump` meanwhile. Throws what fails; the
   /// checkpoint is there all the same.
@@ -40,7 +40,7 @@ class host_set {
   [[nodiscard]] virtual bool is_sending() const = 0;
   /// At all ranks: ends `send`.
   virtual void cancel_sending() noexcept = 0;
-  /// With partners: the newest checkpoint of which each shard is on two hosts; empty: none.
+  /// Where ranks send to others: the newest checkpoint that survives the loss of any one host; empty: none.
   [[nodiscard]] virtual std::string newest_sent() const = 0;
   /// The publications of all checkpoints but those `without`.
   [[nodiscard]] virtual std::vector<std::string> publications(const std::set<std::string>& without) const = 0;

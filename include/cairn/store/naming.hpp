@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Names of checkpoints and of the files in them: "step-000000120", "shard-00000-of-00004.safetensors", "index.json".
+// Where hosts keep parity of shards of others (levels/parity_sets.hpp), "parity-00000-of-00004.data" and ".json".
 #pragma once
 
 #include <compare>
@@ -31,6 +32,9 @@ inline constexpr std::string_view index_opening = "{\"metadata\":{\"checksum\":\
 
 /// (0, 4) -> "shard-00000-of-00004.safetensors".
 [[nodiscard]] std::string shard_file(std::size_t shard, std::size_t shards);
+
+/// (0, 4) -> "parity-00000-of-00004": without its ending.
+[[nodiscard]] std::string parity_file(std::size_t keeper, std::size_t shards);
 
 /// Whether `file` is one that Cairn writes into a checkpoint: the only ones it ever deletes.
 [[nodiscard]] bool is_own_file(std::string_view file);

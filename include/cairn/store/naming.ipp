@@ -28,18 +28,30 @@ std::optional<std::uint64_t> parse_checkpoint_name(std::string_view name) {
   return name.starts_with(prefix) ? parse_padded(name.substr(prefix.size()), 9) : std::nullopt;
 }
 
-std::string shard_file(std::size_t shard, std::size_t shards) {
-  return "shard-" + zero_padded(shard, 5) + "-of-" + zero_padded(shards, 5) + ".safetensors";
+constexpr std::string_view middle_of_file = "-of-";
+
+[[nodiscard]] inline std::string numbered(std::string_view prefix, std::size_t number, std::size_t count) {
+  return sentence({prefix, zero_padded(number, 5), middle_of_file, zero_padded(count, 5)});
 }
 
-bool is_own_file(std::string_view file) {
-  if (file == index_file) return true;
-  constexpr std::string_view prefix = "shard-", middle = "-of-", suffix = ".safetensors";
-  if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;
-  file = file.substr(prefix.size(), file.size() - prefix.size() - suffix.size());
-  const auto at = file.find(middle);
+/// Whether `file` is a name as `numbered` makes it, and that ending.
+[[nodiscard]] inline bool is_numbered(std::string_view file, std::string_view prefix, std::string_view ending) {
+  if (!file.starts_with(prefix) || !file.ends_with(ending)) return false;
+  file = file.substr(prefix.size(), file.size() - prefix.size() - ending.size());
+  const auto at = file.find(middle_of_file);
   return at != std::string_view::npos && parse_padded(file.substr(0, at), 5) &&
-         parse_padded(file.substr(at + middle.size()), 5);
+         parse_padded(file.substr(at + middle_of_file.size()), 5);
+}
+
+std::string shard_file(std::size_t shard, std::size_t shards) {
+  return numbered("shard-", shard, shards) + ".safetensors";
+}
+
+std::string parity_file(std::size_t keeper, std::size_t shards) { return numbered("parity-", keeper, shards); }
+
+bool is_own_file(std::string_view file) {
+  return file == index_file || is_numbered(file, "shard-", ".safetensors") || is_numbered(file, "parity-", ".data") ||
+         is_numbered(file, "parity-", ".json");
 }
 
 bool is_checkpoint_name(std::string_view name) noexcept {

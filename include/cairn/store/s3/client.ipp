@@ -15,8 +15,18 @@ namespace cairn::inline v0_1::stores::detail {
 
 using xml_tree = boost::property_tree::ptree;
 
+/// Whether the parser, which calls itself for elements in elements, has enough of the stack for a text.
+[[nodiscard]] inline bool is_flat(std::string_view text) {
+  constexpr int most = 32;
+  int depth = 0;
+  for (auto at = text.find('<'); at != text.npos && depth <= most; at = text.find('<', at + 1))
+    depth += text.substr(at).starts_with("</") ? -1 : 1;
+  return depth <= most;
+}
+
 /// The root element `name` of an answer, if there is one.
 [[nodiscard]] inline std::optional<xml_tree> parse_xml(const std::string& text, const char* name) {
+  if (!is_flat(text)) return std::nullopt;
   xml_tree all;
   try {
     std::istringstream in(text);
@@ -48,8 +58,8 @@ struct server_error {
   for (const std::string_view each : {"SlowDown", "InternalError", "ServiceUnavailable", "RequestTimeout", "BadDigest",
                                       "XAmzContentSHA256Mismatch", "IncompleteBody"})
     if (code == each) return true;
-  return answer.status == 0 || answer.status == 408 || answer.status == 409 || answer.status == 429 ||
-         (answer.status >= 500 && answer.status != 501);
+  return answer.status == 0 || answer.status / 100 == 2 || answer.status == 408 || answer.status == 409 ||
+         answer.status == 429 || (answer.status >= 500 && answer.status != 501);
 }
 
 s3_client::s3_client(bucket_address address, client_settings settings)

@@ -139,7 +139,13 @@ credential_cache::credential_cache(std::function<s3_credentials()> source, trans
 s3_credentials credential_cache::get() {
   constexpr std::chrono::minutes early{5};
   const cairn::detail::mutex_lock guard(mutex_);
-  if (!held_ || (held_->expires && date_() + early >= *held_->expires)) held_ = source_();
+  const auto now = date_();
+  if (held_ && !(held_->expires && now + early >= *held_->expires)) return *held_;
+  try {
+    held_ = source_();
+  } catch (const error&) {  // the next request tries it again
+    if (!held_ || (held_->expires && now >= *held_->expires)) throw;
+  }
   return *held_;
 }
 

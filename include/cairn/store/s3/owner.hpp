@@ -3,7 +3,8 @@
 //
 // Owners are objects with ascending numbers; the highest one owns the prefix. A new owner creates the next number, on
 // the condition that there is no such object, when the last one has released it or is dead. A number is never used
-// again: an owner that was stopped, and goes on, finds a higher one. It looks before and after it publishes.
+// again: an owner that was stopped, and goes on, finds a higher one. It looks before and after it publishes. Numbers of
+// publications begin with that of their owner: what it deletes late is nothing of another one.
 #pragma once
 
 #include <algorithm>
@@ -23,9 +24,11 @@
 
 namespace cairn::inline v0_1::stores::detail {
 
-/// The number in a key such as "<prefix>0000000007"; 0 for other keys.
-[[nodiscard]] inline std::uint64_t number_in(std::string_view key, std::string_view prefix) {
-  constexpr std::size_t digits = 10;
+inline constexpr std::size_t owner_digits = 10, publication_digits = 19;
+inline constexpr std::uint64_t most_publications = 1'000'000'000;  // of an owner
+
+/// The number of `digits` digits in a key such as "<prefix>0000000007"; 0 for other keys.
+[[nodiscard]] inline std::uint64_t number_in(std::string_view key, std::string_view prefix, std::size_t digits) {
   const bool is_one = key.size() == prefix.size() + digits && key.starts_with(prefix);
   return is_one ? parse_number(key.substr(prefix.size())) : 0;
 }
@@ -34,9 +37,9 @@ namespace cairn::inline v0_1::stores::detail {
 struct s3_keys {
   std::string prefix;  ///< ends with a slash
 
-  [[nodiscard]] static std::string numbered(const std::string& below, std::uint64_t number) {
-    const auto digits = std::to_string(number);
-    return below + std::string(10 - std::min<std::size_t>(digits.size(), 10), '0') + digits;
+  [[nodiscard]] static std::string numbered(const std::string& below, std::uint64_t number, std::size_t digits) {
+    const auto text = std::to_string(number);
+    return below + std::string(digits - std::min(text.size(), digits), '0') + text;
   }
   [[nodiscard]] std::string owners() const { return prefix + "owners/"; }
   [[nodiscard]] std::string published(std::string_view name = {}) const {
@@ -117,22 +120,32 @@ class s3_owner {
     process_.check("the lock of " + location());
     const auto there = numbers();
     if (!is_lost_ && !there.empty() && there.back() == number_) return;
+    // The bucket was emptied, by a rule of its owner or by hand: nobody has taken over.
+    if (!is_lost_ && there.empty() &&
+        client_->put(key(number_), cairn::detail::to_json(s3_owner_text{text_.owner}), {.is_new = true}))
+      return;
     is_lost_ = true;
-    fail(errc::busy, {"another process has taken over ", location(),
-                      ", since this one did not renew its lease in time or its object in owners/ was deleted"});
+    fail(errc::busy,
+         {"another process has taken over ", location(), ", since this one did not renew its lease in time"});
   }
+  /// For a publication: larger than those of earlier owners, and than those that this one has got before.
+  [[nodiscard]] std::uint64_t next_publication() const { return number_ * most_publications + ++publications_; }
+  /// Whether that number is of a later owner.
+  [[nodiscard]] bool is_of_later(std::uint64_t publication) const { return publication / most_publications > number_; }
   /// False in a forked child, where the lock is not held.
   [[nodiscard]] bool is_here() const noexcept { return process_.is_here(); }
 
  private:
   [[nodiscard]] std::string location() const { return client_->name_of(keys_.prefix); }
-  [[nodiscard]] std::string key(std::uint64_t number) const { return s3_keys::numbered(keys_.owners(), number); }
+  [[nodiscard]] std::string key(std::uint64_t number) const {
+    return s3_keys::numbered(keys_.owners(), number, owner_digits);
+  }
   [[nodiscard]] std::string text() const { return cairn::detail::to_json(text_); }
   /// The numbers of the owners, ascending.
   [[nodiscard]] std::vector<std::uint64_t> numbers() const {
     std::vector<std::uint64_t> found;
     for (const auto& each : client_->list(keys_.owners()).all)
-      if (const auto number = number_in(each.key, keys_.owners()); number != 0) found.push_back(number);
+      if (const auto number = number_in(each.key, keys_.owners(), owner_digits); number != 0) found.push_back(number);
     return found;  // a list is in the order of the keys, which have leading zeros
   }
   [[nodiscard]] bool is_own() const {
@@ -184,6 +197,7 @@ class s3_owner {
   std::chrono::milliseconds lease_;
   s3_owner_text text_;  // of the renewing thread while that runs
   std::uint64_t number_ = 0;
+  mutable std::atomic<std::uint64_t> publications_{0};
   mutable std::atomic<bool> is_lost_{false};
   cairn::detail::owner_process process_;
 

@@ -2,7 +2,7 @@
 // Definitions of s3.hpp: how checkpoints are published below a prefix, read, and removed.
 //
 //   owners/0000000007                   who saves: store/s3/owner.hpp
-//   published/NAME/0000000001           the text of the index, with the attempt as metadata. The highest number counts
+//   published/NAME/0000000007000000012  the text of the index, with the attempt as metadata. The highest number counts
 //   NAME.ATTEMPT/                       index.json, shard-00000-of-00002.safetensors
 //   NAME.ATTEMPT/writing                until it is published: others can join
 //
@@ -36,7 +36,7 @@ struct published_index {
     const auto slash = key.rfind('/');
     if (!key.starts_with(prefix) || slash < prefix.size()) return;
     name = key.substr(prefix.size(), slash - prefix.size());
-    if (cairn::detail::is_checkpoint_name(name)) number = number_in(key, key.substr(0, slash + 1));
+    if (cairn::detail::is_checkpoint_name(name)) number = number_in(key, key.substr(0, slash + 1), publication_digits);
   }
 };
 
@@ -72,7 +72,11 @@ class s3_place {
       left.remove_prefix(std::min(left.size(), part.size() + 1));
     }
     if (options_.lease <= options_.lease.zero()) refuse(url, "has a lease that is not above 0");
+    if (options_.give_up_after <= options_.give_up_after.zero()) refuse(url, "has give_up_after that is not above 0");
     if (options_.connections == 0) refuse(url, "has 0 connections");
+    for (const auto& [name, value] : options_.put_headers)
+      if (name.empty() || sentence({name, value}).find_first_of("\r\n") != std::string::npos)
+        refuse(url, "has put_headers without a name, or with a line break");
     if (options_.part_bytes < least_part_bytes) refuse(url, "has part_bytes below 5 MiB, which servers refuse");
     keys.prefix = prefix + '/';
     bucket_address address(std::string(url.substr(scheme.size(), slash - scheme.size())), options_.endpoint,
@@ -112,13 +116,15 @@ class s3_place {
     writing_.erase(name);
   }
 
-  /// The publications of a checkpoint, ascending.
-  [[nodiscard]] std::vector<generation_key> generations(std::string_view name) const {
+  /// The publications of a checkpoint, ascending; without those of owners after `owner`, which is null for a reader.
+  [[nodiscard]] std::vector<generation_key> generations(std::string_view name, const s3_owner* owner) const {
     const auto prefix = keys.published(name);
     std::vector<generation_key> found;
-    for (const auto& each : client->list(prefix).all)
-      if (const auto number = number_in(each.key, prefix); number != 0)
+    for (const auto& each : client->list(prefix).all) {
+      const auto number = number_in(each.key, prefix, publication_digits);
+      if (number != 0 && (owner == nullptr || !owner->is_of_later(number)))
         found.push_back({each.key, number, each.changed});
+    }
     return found;
   }
 
@@ -229,7 +235,8 @@ class s3_transaction final : public transaction {
     }
     place_->start(name_);
     try {
-      if (const auto there = place_->generations(name_); !there.empty()) generation_ = there.back().number;
+      if (const auto there = place_->generations(name_, owner_.get()); !there.empty()) number_ = there.back().number;
+      number_ = std::max(number_ + 1, owner_ ? owner_->next_publication() : 0);
       attempt_ = new_attempt(machine_id(0), process_id());
       client().put(prefix() + std::string(writing_file), "{}");
     } catch (...) {
@@ -282,8 +289,8 @@ class s3_transaction final : public transaction {
       place_index();
       if (owner_) check_after();
       client().remove(prefix() + std::string(writing_file));
-      for (const auto& each : place_->generations(name_))
-        if (each.number <= generation_) place_->unpublish(name_, each);
+      for (const auto& each : place_->generations(name_, owner_.get()))
+        if (each.number < number_) place_->unpublish(name_, each);
     });
   }
 
@@ -292,7 +299,7 @@ class s3_transaction final : public transaction {
   [[nodiscard]] std::string prefix() const { return place_->keys.attempt(name_, attempt_); }
   [[nodiscard]] std::string where() const { return sentence({place_->location, "/", name_}); }
   [[nodiscard]] std::string published_key() const {
-    return s3_keys::numbered(place_->keys.published(name_), generation_ + 1);
+    return s3_keys::numbered(place_->keys.published(name_), number_, publication_digits);
   }
 
   /// errc::not_found unless the attempt is running.
@@ -311,7 +318,7 @@ class s3_transaction final : public transaction {
     if (!missing.empty())
       fail(errc::io, {"the bucket has lost ", client().name_of(missing.begin()->first), ", or a part of it"});
   }
-  /// The object that publishes. errc::busy if another process has published the next generation meanwhile.
+  /// The object that publishes. errc::busy if another process without a lock has published that number meanwhile.
   void place_index() {
     const auto key = published_key();
     if (client().put(key, index_, {.attempt = attempt_, .is_new = place_->options().conditional})) return;
@@ -337,7 +344,7 @@ class s3_transaction final : public transaction {
   std::string name_, attempt_;
   bool is_joined_;
   bool is_published_ = false, has_index_ = false;
-  std::uint64_t generation_ = 0;                // the newest when it was begun
+  std::uint64_t number_ = 0;                    // of the publication
   std::map<std::string, std::uint64_t> files_;  // sizes by key
   std::string index_;
   std::vector<std::unique_ptr<s3_sink>> open_;
@@ -443,7 +450,7 @@ std::shared_ptr<const publication> s3::open(std::string_view name) const {
   detail::require_key_name(name);
   constexpr int most = 20;
   for (int tries = 0; tries < most; ++tries) {  // a newer one may be published meanwhile
-    const auto there = place_->generations(name);
+    const auto there = place_->generations(name, nullptr);
     if (there.empty()) break;
     auto index = place_->client->get(there.back().key);
     if (!index) continue;
@@ -460,7 +467,7 @@ void s3::remove(std::string_view name) {
   detail::require_key_name(name);
   const auto owner = place_->checked_owner();
   detail::guarded(owner, [&] {
-    const auto there = place_->generations(name);
+    const auto there = place_->generations(name, owner.get());
     if (there.empty()) fail(errc::not_found, {"there is no checkpoint ", location(), "/", name});
     for (const auto& each : there) place_->unpublish(name, each);  // the newest last: what is left is no older one
   });

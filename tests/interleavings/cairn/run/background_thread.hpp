@@ -24,7 +24,7 @@ class background_thread {
     if (thread_) wait_until("the end of the background thread", [&] { return scheduler_->has_ended(*thread_); });
   }
 
-  void start(std::function<void()> job) {
+  void start(std::function<void()> job, bool /*needs_caller*/ = false) {
     if (scheduler_ == nullptr) return job();
     job_ = std::move(job);
     if (!thread_) {
