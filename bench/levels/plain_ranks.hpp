@@ -29,7 +29,8 @@ struct free_memory {
 using page_memory = std::unique_ptr<std::byte, free_memory>;
 
 [[nodiscard]] inline page_memory pages_of(std::size_t bytes) {
-  page_memory made(static_cast<std::byte*>(std::aligned_alloc(std::size_t{4} << 10U, bytes)));
+  constexpr std::size_t large = std::size_t{4} << 20U;  // so that pages can be large
+  page_memory made(static_cast<std::byte*>(std::aligned_alloc(std::min(bytes, large), bytes)));
   for (std::size_t i = 0; i < bytes; ++i) made.get()[i] = static_cast<std::byte>(i * 31 + i / 4096);
   return made;
 }

@@ -46,6 +46,17 @@ bool has_checksums(const std::string& file) {
   return !cairn::detail::read_shard_metadata(header, file).blocks.empty();
 }
 
+bool is_damage(const cairn::error& cause) {
+  return cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
+}
+
+void note_problem(verified& made, const cairn::error& cause) {
+  made.problem = without_prefix(cause.what());
+  made.advice =
+      is_damage(cause) ? "; do not continue from it: restore an earlier checkpoint, or a copy" : advice_for(cause);
+  made.status = is_damage(cause) ? 1 : 2;
+}
+
 /// Throws errors that are not about the checkpoint itself, if `is_only`.
 verified verify_one(const std::string& path, bool is_only) {
   verified made{path};
@@ -66,11 +77,8 @@ verified verify_one(const std::string& path, bool is_only) {
       }
     }
   } catch (const cairn::error& cause) {
-    const bool is_damage = cause.code() == cairn::errc::corrupt || cause.code() == cairn::errc::unreadable;
-    if (is_only && !is_damage) throw;
-    made.problem = without_prefix(cause.what());
-    made.advice = is_damage ? "; do not continue from it: restore an earlier checkpoint, or a copy" : advice_for(cause);
-    made.status = is_damage ? 1 : 2;
+    if (is_only && !is_damage(cause)) throw;
+    note_problem(made, cause);
   }
   return made;
 }
@@ -113,9 +121,8 @@ class unstored final : public cairn::stores::transaction, cairn::stores::sink {
 };
 
 /// What a host of a group has on its own disk: the shards of each publication, without those on other hosts.
-std::vector<verified> verify_host(const cairn::detail::host_disk& disk, bool json) {
+std::vector<verified> verify_host(const cairn::detail::host_disk& disk) {
   std::vector<verified> all;
-  const progress shown(0, json);
   for (const auto& slot : disk.find_slots()) {
     const auto place = disk.slot(slot.name);
     for (const auto& directory : place.list()) {
@@ -131,8 +138,7 @@ std::vector<verified> verify_host(const cairn::detail::host_disk& disk, bool jso
             cairn::detail::copy_shard(*there, shard, nothing, [](std::uint64_t) {});
       } catch (const cairn::error& cause) {
         if (cause.code() == cairn::errc::not_found) continue;  // it was removed meanwhile
-        made.problem = without_prefix(cause.what());
-        made.status = cause.code() == cairn::errc::io ? 2 : 1;
+        note_problem(made, cause);
       }
       all.push_back(std::move(made));
     }
@@ -151,7 +157,7 @@ int verify(const std::string& path, bool all, bool json) {
   std::vector<verified> found;
   std::error_code unseen;  // verify_all says what is wrong
   if (all && !is_address(path) && std::filesystem::is_directory(path, unseen))
-    found = verify_host(cairn::detail::host_disk(path, {}), json);
+    found = verify_host(cairn::detail::host_disk(path, {}));
   if (!all) {
     const progress shown(bytes_at(path), json);
     found = {verify_one(path, true)};

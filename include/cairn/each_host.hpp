@@ -28,7 +28,7 @@ struct each_host_options {
   /// that is no messaging_group; on one host nothing is sent, and the event `unmatched` says so.
   bool partner = false;
   /// Or: a cairn::parity (cairn/parity.hpp), for which each rank sends parts of its shard to ranks on other hosts. All
-  /// hosts have as many ranks, else errc::invalid. A restore from parity needs it, too. Else as `partner`.
+  /// hosts have the same number of ranks, else errc::invalid. A restore from parity needs it, too. Else as `partner`.
   std::shared_ptr<const detail::erasure_code> parity{};
   stores::directory_options directory{};  ///< how each slot is written and locked
 };

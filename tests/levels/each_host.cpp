@@ -617,6 +617,27 @@ TEST_CASE("retention keeps the newest checkpoint that is at the partners") {
   CHECK(cluster::steps_in(at.slot(1, 0)) == steps{4});
 }
 
+TEST_CASE("after a loss, retention keeps what was restored until a later checkpoint is at the partners") {
+  cluster at;
+  at.has_partners = true;
+  at.options.keep_last = 1;
+  at.save({0, 1}, {1});
+  fs::remove_all(at.root(1));
+  at.options.on_event = [&](const cairn::event& what) {  // host 0 receives nothing
+    if (what.what == kind::published && what.step == 2 && fs::exists(at.root(0) + "/others-00"))
+      fs::rename(at.root(0) + "/others-00", at.scratch.path("away"));
+  };
+  CHECK(common(at.run({0, 1}, [&](cairn::checkpointer& run, unsigned rank) {
+          state now;
+          require(run.restore(now).has_value(), "nothing");
+          save_at(run, state_at(2, rank, 2, 2), 2, false);
+        })) == "");
+  at.options.on_event = nullptr;
+  fs::rename(at.scratch.path("away"), at.root(0) + "/others-00");
+  fs::remove_all(at.root(1));
+  CHECK(at.restored({0, 1}, 2) == 1);
+}
+
 TEST_CASE("the plan of retention can be asked for while copies are sent to partners") {
   cluster at;
   at.has_partners = true;

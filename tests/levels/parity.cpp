@@ -326,7 +326,7 @@ TEST_CASE("what parity cannot be made of is refused, or reported") {
     CHECK(cluster::steps_in(at.slot(0, 0)).empty());
   };
   at.parity = cairn::parity{};
-  refused({0, 0, 1}, "each host must have as many ranks");
+  refused({0, 0, 1}, "each host must have the same number of ranks");
   at.has_partners = true;
   refused({0, 1}, "exclude each other");
   at.has_partners = false;

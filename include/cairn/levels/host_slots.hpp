@@ -301,8 +301,9 @@ class host_slots final : public host_set {
            {"each_host_options::", code ? "parity" : "partner", ": this group cannot send messages"});
     for (unsigned host = 1; code && host < hosts_.hosts(); ++host)
       if (hosts_.ranks_on(host) != hosts_.ranks_on(0))
-        fail(errc::invalid, {"each_host_options::parity: each host must have as many ranks, but hosts 0 and ", host,
-                             " have ", hosts_.ranks_on(0), " and ", hosts_.ranks_on(host)});
+        fail(errc::invalid,
+             {"each_host_options::parity: each host must have the same number of ranks, but hosts 0 and ", host,
+              " have ", hosts_.ranks_on(0), " and ", hosts_.ranks_on(host)});
   }
   [[nodiscard]] bool sends_to_others() const noexcept { return options_.partner || options_.parity; }
   /// That this needs.

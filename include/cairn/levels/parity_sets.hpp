@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "cairn/core/error.hpp"
 #include "cairn/system/json.hpp"
 
 namespace cairn::inline v0_1::detail {
@@ -86,7 +85,6 @@ struct parity_record {
   [[nodiscard]] std::uint64_t piece_bytes() const {
     return std::max(most_together / members.size() / unit * unit, unit);
   }
-  [[nodiscard]] std::uint64_t pieces() const { return (chunk + piece_bytes() - 1) / piece_bytes(); }
   /// Of a row.
   [[nodiscard]] std::uint64_t size_of_piece(std::uint64_t number) const {
     return std::min(piece_bytes(), chunk - number * piece_bytes());

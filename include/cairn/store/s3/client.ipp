@@ -19,8 +19,11 @@ using xml_tree = boost::property_tree::ptree;
 [[nodiscard]] inline bool is_flat(std::string_view text) {
   constexpr int most = 32;
   int depth = 0;
-  for (auto at = text.find('<'); at != text.npos && depth <= most; at = text.find('<', at + 1))
-    depth += text.substr(at).starts_with("</") ? -1 : 1;
+  for (auto at = text.find('<'); at != text.npos && depth <= most; at = text.find('<', at + 1)) {
+    const auto tag = text.substr(at + 1, text.find('>', at) - at - 1);
+    const bool is_empty = tag.ends_with('/') && tag.find_first_of("\"'") == tag.npos;  // `>` may be in quotes
+    depth += tag.starts_with('/') ? -1 : is_empty || tag.starts_with('?') || tag.starts_with('!') ? 0 : 1;
+  }
   return depth <= most;
 }
 
